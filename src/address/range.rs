@@ -1,0 +1,276 @@
+//! A closed range of addresses of one family.
+
+use std::fmt;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::str::FromStr;
+
+use ipnet::IpNet;
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use thiserror::Error;
+
+/// An address family.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Family {
+    /// IPv4, 32 bits.
+    V4,
+    /// IPv6, 128 bits.
+    V6,
+}
+
+impl Family {
+    /// Both families, in the order in which tables are sorted.
+    pub const ALL: [Self; 2] = [Self::V4, Self::V6];
+
+    /// The number by which files and JSON name the family: 4 or 6.
+    pub const fn number(self) -> u8 {
+        match self {
+            Self::V4 => 4,
+            Self::V6 => 6,
+        }
+    }
+
+    /// The family that a file or JSON names by 4 or 6.
+    pub const fn from_number(number: u8) -> Option<Self> {
+        match number {
+            4 => Some(Self::V4),
+            6 => Some(Self::V6),
+            _ => None,
+        }
+    }
+
+    /// The width of an address in bits.
+    pub const fn width(self) -> u8 {
+        match self {
+            Self::V4 => 32,
+            Self::V6 => 128,
+        }
+    }
+
+    /// The last address of the family's space, as a number.
+    pub const fn max(self) -> u128 {
+        match self {
+            Self::V4 => u32::MAX as u128,
+            Self::V6 => u128::MAX,
+        }
+    }
+
+    /// The family of an address.
+    pub const fn of(address: IpAddr) -> Self {
+        match address {
+            IpAddr::V4(_) => Self::V4,
+            IpAddr::V6(_) => Self::V6,
+        }
+    }
+
+    /// The address that a number stands for; bits above the family's width are dropped.
+    pub const fn address(self, bits: u128) -> IpAddr {
+        match self {
+            Self::V4 => IpAddr::V4(Ipv4Addr::from_bits(bits as u32)),
+            Self::V6 => IpAddr::V6(Ipv6Addr::from_bits(bits)),
+        }
+    }
+}
+
+/// The number that an address stands for: IPv4 in the low 32 bits.
+pub(super) const fn bits(address: IpAddr) -> u128 {
+    match address {
+        IpAddr::V4(a) => a.to_bits() as u128,
+        IpAddr::V6(a) => a.to_bits(),
+    }
+}
+
+/// A closed range of addresses, `first..=last`, of one family. Both ends belong to it;
+/// no address in it is special.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Range {
+    family: Family,
+    first: u128,
+    last: u128,
+}
+
+/// Why two addresses make no range.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum RangeError {
+    /// The ends are of different families.
+    #[error("{first} and {last} are of different families")]
+    Mixed {
+        /// The first address as given.
+        first: IpAddr,
+        /// The last address as given.
+        last: IpAddr,
+    },
+    /// The first address lies behind the last.
+    #[error("{first} lies behind {last}")]
+    Reversed {
+        /// The first address as given.
+        first: IpAddr,
+        /// The last address as given.
+        last: IpAddr,
+    },
+}
+
+impl Range {
+    /// The range from `first` to `last`, both included.
+    ///
+    /// # Errors
+    /// Where the families differ or `first` lies behind `last`.
+    pub fn new(first: IpAddr, last: IpAddr) -> Result<Self, RangeError> {
+        let family = Family::of(first);
+        if family != Family::of(last) {
+            return Err(RangeError::Mixed { first, last });
+        }
+        Self::from_bits(family, bits(first), bits(last)).ok_or(RangeError::Reversed { first, last })
+    }
+
+    /// The range between two numbers of a family; nothing where they are out of order or
+    /// too large for it.
+    pub const fn from_bits(family: Family, first: u128, last: u128) -> Option<Self> {
+        if first <= last && last <= family.max() { Some(Self { family, first, last }) } else { None }
+    }
+
+    /// The range of one address.
+    pub const fn single(address: IpAddr) -> Self {
+        Self { family: Family::of(address), first: bits(address), last: bits(address) }
+    }
+
+    /// The whole space of a family.
+    pub const fn all(family: Family) -> Self {
+        Self { family, first: 0, last: family.max() }
+    }
+
+    /// The family of both ends.
+    pub const fn family(self) -> Family {
+        self.family
+    }
+
+    /// The first address.
+    pub const fn first(self) -> IpAddr {
+        self.family.address(self.first)
+    }
+
+    /// The last address.
+    pub const fn last(self) -> IpAddr {
+        self.family.address(self.last)
+    }
+
+    /// The first address as a number.
+    pub const fn first_bits(self) -> u128 {
+        self.first
+    }
+
+    /// The last address as a number.
+    pub const fn last_bits(self) -> u128 {
+        self.last
+    }
+
+    /// How many addresses lie in it, less one: the count itself does not fit where the
+    /// range is the whole of IPv6.
+    pub const fn span(self) -> u128 {
+        self.last - self.first
+    }
+
+    /// How many addresses lie in it, in decimal digits (the count of `::/0` passes `u128`).
+    pub fn addresses(self) -> String {
+        match self.span().checked_add(1) {
+            Some(count) => count.to_string(),
+            None => "340282366920938463463374607431768211456".to_owned(),
+        }
+    }
+
+    /// What the guard counts: addresses in IPv4, /64s touched in IPv6; saturating.
+    pub const fn units(self) -> u64 {
+        let span = match self.family {
+            Family::V4 => self.last - self.first,
+            Family::V6 => (self.last >> 64) - (self.first >> 64),
+        };
+        (span as u64).saturating_add(1)
+    }
+
+    /// Whether an address lies in it.
+    pub const fn contains(self, address: IpAddr) -> bool {
+        let number = bits(address);
+        self.family.number() == Family::of(address).number() && self.first <= number && number <= self.last
+    }
+
+    /// Whether all of `other` lies in it.
+    pub fn covers(self, other: Self) -> bool {
+        self.family == other.family && self.first <= other.first && other.last <= self.last
+    }
+
+    /// What both have in common.
+    pub fn intersection(self, other: Self) -> Option<Self> {
+        if self.family != other.family {
+            return None;
+        }
+        Self::from_bits(self.family, self.first.max(other.first), self.last.min(other.last))
+    }
+
+    /// Whether `next` begins with the very address behind this range's last.
+    pub fn touches(self, next: Self) -> bool {
+        self.family == next.family && self.last.checked_add(1) == Some(next.first)
+    }
+}
+
+impl From<IpNet> for Range {
+    fn from(net: IpNet) -> Self {
+        Self { family: Family::of(net.addr()), first: bits(net.network()), last: bits(net.broadcast()) }
+    }
+}
+
+impl fmt::Display for Range {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}-{}", self.first(), self.last())
+    }
+}
+
+impl fmt::Debug for Range {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// Why a text is no range. The message quotes the text.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("`{text}` is not a prefix (10.0.0.0/24), an address, or first-last (10.0.0.3-10.0.0.250){detail}")]
+pub struct ParseRangeError {
+    text: String,
+    detail: String,
+}
+
+impl FromStr for Range {
+    type Err = ParseRangeError;
+
+    /// Reads a prefix, one address, or `first-last`. A prefix with host bits set is
+    /// refused: whoever wrote it meant something else.
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let refuse = |detail: String| ParseRangeError { text: text.to_owned(), detail };
+        if let Ok(net) = text.parse::<IpNet>() {
+            if net.addr() != net.network() {
+                return Err(refuse(format!(": it has host bits set, the prefix is {}", net.trunc())));
+            }
+            return Ok(net.into());
+        }
+        if let Ok(address) = text.parse::<IpAddr>() {
+            return Ok(Self::single(address));
+        }
+        let (first, last) = text.split_once('-').ok_or_else(|| refuse(String::new()))?;
+        let (first, last) = match (first.trim().parse(), last.trim().parse()) {
+            (Ok(first), Ok(last)) => (first, last),
+            _ => return Err(refuse(String::new())),
+        };
+        Self::new(first, last).map_err(|e| refuse(format!(": {e}")))
+    }
+}
+
+/// As `first-last`, in text.
+impl Serialize for Range {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Range {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(de::Error::custom)
+    }
+}

@@ -1,0 +1,3 @@
+//! The `poolsync` program: wiring only.
+
+fn main() {}

@@ -1,0 +1,22 @@
+//! SNMP: the walk engine on our own UDP transport, and the replay agent.
+//!
+//! What is sent may be built by snmp2; whatever is received goes through the strict reader
+//! of this module (BER, then varbinds, then USM) and through nothing else.
+
+mod agent;
+mod oid;
+mod snmprec;
+mod target;
+mod transport;
+mod value;
+mod walk;
+
+pub use agent::ReplayAgent;
+pub use oid::{MAX_ARCS, Oid, ParseOidError};
+pub use snmprec::{Recording, RecordingError};
+pub use target::{
+    AuthProtocol, Context, Credentials, KeyExtension, Limits, PrivacyProtocol, Secret, Target, User,
+};
+pub use transport::Transport;
+pub use value::Value;
+pub use walk::{Columns, Cost, Failure, Outcome, Reason, Session, TableRead};

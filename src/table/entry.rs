@@ -1,0 +1,101 @@
+//! Entries and the table they make up.
+
+use std::net::IpAddr;
+
+use jiff::Timestamp;
+use serde::Serialize;
+
+use super::{Class, Name, PoolName};
+use crate::address::Range;
+
+/// Where an entry comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Origin {
+    /// A router listed it.
+    Polled,
+    /// A static line of the configuration says so.
+    Static,
+}
+
+/// One disjoint range of the table and whom it belongs to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// The address space.
+    pub space: Name,
+    /// The addresses.
+    pub range: Range,
+    /// The owner: a pair, a BAS, or a static line's edges.
+    pub owner: Name,
+    /// The BAS whose claim it is; none for a static line that names edges.
+    pub bas: Option<Name>,
+    /// The pool on that BAS.
+    pub pool: PoolName,
+    /// The VRF as the router names it.
+    pub vrf: Name,
+    /// The class of the claim that won.
+    pub class: Class,
+}
+
+impl Entry {
+    /// Whether a router or a static line stands behind it.
+    pub const fn origin(&self) -> Origin {
+        match self.class {
+            Class::Fill | Class::Override => Origin::Static,
+            Class::Kept | Class::Fresh => Origin::Polled,
+        }
+    }
+}
+
+/// All entries of all spaces: sorted by space, family and first address; disjoint.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Table {
+    entries: Vec<Entry>,
+}
+
+impl Table {
+    /// A table of entries in any order.
+    ///
+    /// # Errors
+    /// The two entries that overlap, where some do.
+    pub fn new(mut entries: Vec<Entry>) -> Result<Self, Box<(Entry, Entry)>> {
+        entries.sort_by(|a, b| (&a.space, a.range).cmp(&(&b.space, b.range)));
+        for pair in entries.windows(2) {
+            if pair[0].space == pair[1].space && pair[0].range.intersection(pair[1].range).is_some() {
+                return Err(Box::new((pair[0].clone(), pair[1].clone())));
+            }
+        }
+        Ok(Self { entries })
+    }
+
+    /// The entries, sorted by space, family and first address.
+    pub fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
+    /// The entry that an address of a space lies in.
+    pub fn lookup(&self, space: &str, address: IpAddr) -> Option<&Entry> {
+        let wanted = Range::single(address);
+        let behind = self.entries.partition_point(|e| {
+            (e.space.as_str(), e.range.family(), e.range.first_bits())
+                <= (space, wanted.family(), wanted.first_bits())
+        });
+        let entry = self.entries.get(behind.checked_sub(1)?)?;
+        (&*entry.space == space && entry.range.contains(address)).then_some(entry)
+    }
+}
+
+/// For how long a range was published as an owner's: what the guard's reference is made of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Run {
+    /// The address space.
+    pub space: Name,
+    /// The addresses.
+    pub range: Range,
+    /// Whose it was. Fill lines are nobody's and make no run.
+    pub owner: Name,
+    /// Since when.
+    pub from: Timestamp,
+    /// Until when; none while it is.
+    pub to: Option<Timestamp>,
+}

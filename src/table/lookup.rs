@@ -1,0 +1,1 @@
+//! To be told by its owner.
