@@ -51,7 +51,8 @@ fn uses(text: &str) -> BTreeMap<String, usize> {
 
 /// The module behind `crate::`, or all of them in `crate::{a::b, c}`.
 fn named(rest: &str) -> Vec<String> {
-    let word = |text: &str| text.trim().chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect::<String>();
+    let word =
+        |text: &str| text.trim().chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect::<String>();
     match rest.strip_prefix('{') {
         Some(list) => list.split(',').map(word).filter(|w| !w.is_empty()).collect(),
         None => vec![word(rest)],
@@ -95,7 +96,16 @@ fn the_pure_core_does_no_io() {
     for module in ["address", "table", "steer"] {
         sources(&src.join(module), &mut files);
     }
-    let banned = ["tokio", "std::fs", "std::io", "std::time::SystemTime", "Instant::now", "Timestamp::now", "async fn", "tracing"];
+    let banned = [
+        "tokio",
+        "std::fs",
+        "std::io",
+        "std::time::SystemTime",
+        "Instant::now",
+        "Timestamp::now",
+        "async fn",
+        "tracing",
+    ];
     let mut wrong = Vec::new();
     for file in files {
         for (number, line) in fs::read_to_string(&file).unwrap().lines().enumerate() {

@@ -342,3 +342,10 @@ pub struct Problem {
     /// What to do, or what exactly was wrong.
     pub detail: String,
 }
+
+impl Problem {
+    /// A problem.
+    pub fn new(status: u16, code: &str, title: &str, detail: &str) -> Self {
+        Self { title: title.to_owned(), status, code: code.to_owned(), detail: detail.to_owned() }
+    }
+}
