@@ -4,6 +4,11 @@
 //! of this module (BER, then varbinds, then USM) and through nothing else.
 
 mod agent;
+mod ber;
+mod dialect;
+mod encode;
+mod exchange;
+mod message;
 mod oid;
 mod snmprec;
 mod target;
@@ -17,6 +22,6 @@ pub use snmprec::{Recording, RecordingError};
 pub use target::{
     AuthProtocol, Context, Credentials, KeyExtension, Limits, PrivacyProtocol, Secret, Target, User,
 };
-pub use transport::Transport;
+pub use transport::{Heard, Transport};
 pub use value::Value;
 pub use walk::{Columns, Cost, Failure, Outcome, Reason, Session, TableRead};
