@@ -10,6 +10,7 @@ pub mod dns;
 pub mod http;
 pub mod junose;
 pub mod knot;
+pub mod mmdb;
 pub mod nginx;
 pub mod poolsync;
 pub mod program;
