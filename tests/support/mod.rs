@@ -8,6 +8,7 @@
 
 pub mod dns;
 pub mod http;
+pub mod json;
 pub mod junose;
 pub mod knot;
 pub mod mmdb;
@@ -15,6 +16,7 @@ pub mod nginx;
 pub mod poolsync;
 pub mod program;
 pub mod scratch;
+pub mod site;
 pub mod snmprec;
 pub mod snmpsim;
 

@@ -8,6 +8,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::program::Program;
+use super::{junose, site};
 
 /// The program under test.
 pub const PROGRAM: &str = env!("CARGO_BIN_EXE_poolsync");
@@ -51,8 +52,10 @@ impl Outcome {
 /// A command of the program, with nothing of the caller's environment that it reads.
 pub fn command<S: AsRef<OsStr>>(args: impl IntoIterator<Item = S>) -> Command {
     let mut command = Command::new(PROGRAM);
-    command.args(args).env_remove("NOTIFY_SOCKET").env_remove("CREDENTIALS_DIRECTORY");
-    command.env_remove("RUST_LOG").env("NO_COLOR", "1");
+    command.args(args).env("NO_COLOR", "1").env(site::COMMUNITY_ENV, junose::COMMUNITY);
+    for variable in ["NOTIFY_SOCKET", "CREDENTIALS_DIRECTORY", "JOURNAL_STREAM", "POOLSYNC_LOG"] {
+        command.env_remove(variable);
+    }
     command
 }
 
@@ -81,8 +84,5 @@ pub fn run_command(command: Command) -> Outcome {
 
 /// Starts the daemon; its log goes to a file.
 pub fn daemon(config: &Path, log: &Path) -> Program {
-    Program::start(
-        command([OsStr::new("-c"), config.as_os_str(), OsStr::new("run")]).env("RUST_LOG", "info"),
-        log,
-    )
+    Program::start(&mut command([OsStr::new("-c"), config.as_os_str(), OsStr::new("run")]), log)
 }

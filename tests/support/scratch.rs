@@ -1,6 +1,6 @@
 //! Folders and ports for one test.
 
-use std::net::{Ipv4Addr, TcpListener, UdpSocket};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, UdpSocket};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU16, Ordering};
@@ -70,4 +70,9 @@ pub fn free_port() -> u16 {
         }
     }
     panic!("no free port on loopback");
+}
+
+/// An address of loopback on which nobody listens.
+pub fn nobody() -> SocketAddr {
+    (Ipv4Addr::LOCALHOST, free_port()).into()
 }
