@@ -6,6 +6,7 @@
 mod support;
 
 use std::collections::BTreeMap;
+use std::net::SocketAddr;
 use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -16,20 +17,18 @@ use support::{have, junose, poolsync, program::Program, scratch::Scratch};
 /// How often the process is killed; `POOLSYNC_KILLS` overrides it.
 const KILLS: usize = 300;
 
-/// Two states of one router. Between them pools come, go, grow and move by fewer addresses
-/// than the guard looks at.
-const STATES: [&[(&str, &str, &str)]; 2] = [
-    &[
-        ("pool1", "131.1.1.0", "131.1.10.255"),
-        ("pool2", "131.2.0.0", "131.2.0.127"),
-        ("pool3", "131.3.0.3", "131.3.0.250"),
-    ],
-    &[
-        ("pool1", "131.1.1.0", "131.1.10.255"),
-        ("pool2", "131.2.0.0", "131.2.0.99"),
-        ("pool4", "131.4.0.0", "131.4.0.255"),
-    ],
-];
+/// How many pools each of the two routers lists.
+const POOLS: u8 = 60;
+
+/// Two routers whose pools overlap, so that priority decides where one ends and the other
+/// begins: alternating it moves half of the table to and fro, and no address leaves it.
+fn pools(router: &str) -> Vec<(String, String, String)> {
+    let pool = |n: u8| match router {
+        "bas-a" => (format!("a{n}"), format!("131.{n}.1.0"), format!("131.{n}.10.255")),
+        _ => (format!("b{n}"), format!("131.{n}.8.77"), format!("131.{n}.14.200")),
+    };
+    (0..POOLS).map(pool).collect()
+}
 
 /// The files that are looked at: name, format, groups.
 const EXPORTS: &[(&str, &str)] = &[
@@ -39,15 +38,13 @@ const EXPORTS: &[(&str, &str)] = &[
     ("table.json", "json"),
 ];
 
-fn configured(router: &junose::Router) -> String {
-    // No return of an address waits for repeated evidence here.
-    let text = configuration(&[("bas-a", router.address(), "east")]).replacen(
-        "settle = \"0s\"",
-        "settle = \"0s\"\nconfirm = 0\nignore-below = 4096",
-        1,
-    );
-    let mut text =
-        text[..text.find("[export.http]").unwrap()].to_owned() + &text[text.find("\n[bas.bas-a]").unwrap()..];
+/// The configuration in which one of the two goes first.
+fn configured(routers: &[(&str, SocketAddr, &str)], first: &str) -> String {
+    let text = configuration(routers)
+        .replacen("settle = \"0s\"", "settle = \"0s\"\nmove = \"100%\"", 1)
+        .replacen(&format!("[bas.{first}]\n"), &format!("[bas.{first}]\npriority = 10\n"), 1);
+    let (head, rest) = text.split_once("[export.http]").unwrap();
+    let mut text = head.to_owned() + &rest[rest.find("\n[bas.").unwrap()..];
     for (at, (file, format)) in EXPORTS.iter().enumerate() {
         text += &format!("\n[export.e{at}]\nformat = \"{format}\"\npath = \"export/{file}\"\n");
         text += match *format {
@@ -93,11 +90,6 @@ fn published(site: &Site) -> Vec<Vec<u8>> {
     EXPORTS.iter().map(|(file, _)| body(&site.export(file))).collect()
 }
 
-/// The entries of the store's newest generation, in their spelling.
-fn stored(site: &Site) -> Vec<String> {
-    site.entries()
-}
-
 /// Every token that the table's files name has a line in the groups files.
 fn groups_cover_tables(site: &Site) {
     let targets = content(&site.export("targets.conf"));
@@ -123,17 +115,28 @@ fn a_kill_at_any_moment_leaves_one_of_the_two_tables() {
         return;
     }
     let scratch = Scratch::new();
-    let router = junose::Router::start(&scratch, "bas-a", STATES[0]);
-    let site = Site::new(scratch, &configured(&router));
+    let routers = ["bas-a", "bas-b"].map(|name| {
+        let pools = pools(name);
+        let pools: Vec<_> = pools.iter().map(|(n, a, b)| (n.as_str(), a.as_str(), b.as_str())).collect();
+        junose::Router::start(&scratch, name, &pools)
+    });
+    let listed = [("bas-a", routers[0].address(), "east"), ("bas-b", routers[1].address(), "west")];
+    let states = ["bas-a", "bas-b"].map(|first| configured(&listed, first));
+    let site = Site::new(scratch, &states[0]);
     // What each state looks like undisturbed, and how long a poll takes.
     let mut known = Vec::new();
     let mut whole = Duration::ZERO;
-    for state in [0, 1] {
-        router.set(STATES[state]);
+    for (state, overlap) in
+        states.iter().zip(["131.0.1.0-131.0.10.255 bas-a", "131.0.8.77-131.0.14.200 bas-b"])
+    {
+        site.configure(state);
         let start = Instant::now();
         site.run(&["poll"]).expect(0);
-        whole = whole.max(start.elapsed());
-        known.push((stored(&site), published(&site)));
+        whole = start.elapsed();
+        let table = site.entries();
+        assert_eq!(table.len(), 2 * usize::from(POOLS));
+        assert!(table.iter().any(|entry| entry == overlap), "{overlap} is whole: {table:?}");
+        known.push((table, published(&site)));
     }
     assert_ne!(known[0].0, known[1].0);
     assert!(known[0].1.iter().zip(&known[1].1).all(|(a, b)| a != b), "every file tells the states apart");
@@ -143,14 +146,16 @@ fn a_kill_at_any_moment_leaves_one_of_the_two_tables() {
     let mut killed = 0;
     let mut seen = [0; 2];
     for round in 0..kills {
-        router.set(STATES[round % 2]);
+        site.configure(&states[round % 2]);
         let mut poll = start_poll(&site);
-        // A moment between the start and a little behind the usual end.
-        let moment = whole.mul_f64(1.2 * (random(&mut seed) % 1000) as f64 / 1000.0);
-        thread::sleep(moment);
+        // A moment between the start and a little behind the usual end; every second time in
+        // the later half, where it commits and publishes.
+        let share = (random(&mut seed) % 1000) as f64 / 1000.0;
+        let share = if round % 4 < 2 { 1.1 * share } else { 0.5 + 0.6 * share };
+        thread::sleep(whole.mul_f64(share));
         killed += usize::from(poll.runs());
         poll.kill();
-        let entries = stored(&site);
+        let entries = site.entries();
         let state = known.iter().position(|(table, _)| *table == entries);
         let state = state.unwrap_or_else(|| panic!("round {round}: neither table: {entries:?}"));
         seen[state] += 1;
@@ -170,9 +175,9 @@ fn a_kill_at_any_moment_leaves_one_of_the_two_tables() {
 
     // What is left works on: the next poll catches everything up.
     for state in [0, 1] {
-        router.set(STATES[state]);
+        site.configure(&states[state]);
         site.run(&["poll"]).expect(0);
-        assert_eq!(stored(&site), known[state].0);
+        assert_eq!(site.entries(), known[state].0);
         assert!(published(&site) == known[state].1, "every file has caught up");
     }
     let left = std::fs::read_dir(site.scratch.join("export")).unwrap();

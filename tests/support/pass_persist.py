@@ -1,8 +1,9 @@
 #!/usr/bin/python3 -u
 # Serves the rows of a walk file (OID|TYPE|VALUE, a line each) to snmpd by its
-# pass_persist protocol. The file is read again at every request, so that a test can
-# replace it at any time.
+# pass_persist protocol. Whether the file is another is looked at before every answer, so
+# that a test can replace it at any time.
 import bisect
+import os
 import sys
 
 KINDS = {"2": "integer", "4": "string", "6": "objectid", "64": "ipaddress",
@@ -29,14 +30,17 @@ def show(oid, row):
 
 
 def main(path):
+    known, table, keys = None, {}, []
     while line := sys.stdin.readline():
         command = line.strip()
         if command == "PING":
             print("PONG")
         elif command in ("get", "getnext"):
             wanted = arcs(sys.stdin.readline())
-            table = rows(path)
-            keys = sorted(table)
+            state = os.stat(path)
+            if (state.st_ino, state.st_mtime_ns) != known:
+                known, table = (state.st_ino, state.st_mtime_ns), rows(path)
+                keys = sorted(table)
             if command == "getnext":
                 at = bisect.bisect_right(keys, wanted)
                 wanted = keys[at] if at < len(keys) else None
