@@ -104,14 +104,14 @@ fn a_router_that_never_answered_keeps_the_table_from_being_published() {
 }
 
 #[test]
-fn an_empty_table_is_held_until_somebody_approves() {
-    if !have("an_empty_table_is_held_until_somebody_approves", ROUTER) {
+fn an_emptied_router_is_held_until_somebody_approves() {
+    if !have("an_emptied_router_is_held_until_somebody_approves", ROUTER) {
         return;
     }
     let (site, router) = site::with_router(&[("pool1", "131.1.1.0", "131.1.10.255")]);
     site.run(&["poll"]).expect(0);
     let (table, file) = (site.table(), content(&site.export("edges.conf")));
-    router.set(&[]);
+    router.set(&[junose::VOID]);
     let poll = site.run(&["poll", "--json"]).expect(4);
     assert_eq!(poll.json()["bas"][0]["state"], "complete");
     site.run(&["poll"]).expect(4).said(&["held"]);
@@ -145,6 +145,26 @@ fn an_empty_table_is_held_until_somebody_approves() {
     assert_eq!(site.run(&["held", "list", "--json"]).expect(0).json(), serde_json::json!([]));
 }
 
+/// No row at all could as well mean that the router no longer shows its table: whether it is
+/// called failed or held, it is told, and the table stays.
+#[test]
+fn a_table_without_rows_leaves_the_table_alone() {
+    if !have("a_table_without_rows_leaves_the_table_alone", ROUTER) {
+        return;
+    }
+    let (site, router) = site::with_router(&[("pool1", "131.1.1.0", "131.1.10.255")]);
+    site.run(&["poll"]).expect(0);
+    let (table, file) = (site.table(), content(&site.export("edges.conf")));
+    router.set(&[]);
+    for _ in 0..3 {
+        let poll = site.run(&["poll"]);
+        assert!(matches!(poll.code, Some(3 | 4)), "{poll:?}");
+        assert!(poll.stdout.contains("bas-a") && !poll.stderr.is_empty(), "{poll:?}");
+        assert_eq!(site.table(), table);
+        assert_eq!(content(&site.export("edges.conf")), file);
+    }
+}
+
 #[test]
 fn a_held_change_that_goes_away_is_no_longer_held() {
     if !have("a_held_change_that_goes_away_is_no_longer_held", ROUTER) {
@@ -154,7 +174,7 @@ fn a_held_change_that_goes_away_is_no_longer_held() {
     let (site, router) = site::with_router(&pools);
     site.run(&["poll"]).expect(0);
     let table = site.table();
-    router.set(&[]);
+    router.set(&[junose::VOID]);
     site.run(&["poll"]).expect(4);
     router.set(&pools);
     site.run(&["poll"]).expect(0);

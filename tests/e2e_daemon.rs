@@ -133,7 +133,7 @@ fn it_polls_on_schedule_and_publishes_what_changes() {
     router.set(&[POOL, ("pool2", "131.2.0.0", "131.2.0.255")]);
     wait_for("the change", || says("131.2.0.0/24 east;"));
     // Held, where it empties: the file keeps what it had, and says so to whoever asks.
-    router.set(&[]);
+    router.set(&[junose::VOID]);
     wait_for("the hold", || {
         site.run(&["held", "list", "--json"]).expect(0).json().as_array().is_some_and(|l| !l.is_empty())
     });
@@ -162,7 +162,7 @@ fn a_second_process_asks_the_daemon() {
     let found = site.run(&["lookup", "131.2.0.9", "--json"]).expect(0).json();
     assert_eq!(found[0]["group"], "east");
 
-    router.set(&[]);
+    router.set(&[junose::VOID]);
     site.run(&["poll", "bas-a"]).expect(4);
     let held = site.run(&["held", "list", "--json"]).expect(0).json();
     assert_eq!(held.as_array().unwrap().len(), 1);

@@ -174,7 +174,7 @@ reload = {:?}
 [export.http]
 format = "nginx-geo"
 path = "export/edges.conf"
-groups = {{ format = "nginx", path = "export/targets.conf" }}
+groups = {{ format = "nginx-map", path = "export/targets.conf" }}
 reload = {:?}
 "#,
         knot::NAME,

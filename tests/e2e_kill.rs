@@ -48,7 +48,7 @@ fn configured(routers: &[(&str, SocketAddr, &str)], first: &str) -> String {
     for (at, (file, format)) in EXPORTS.iter().enumerate() {
         text += &format!("\n[export.e{at}]\nformat = \"{format}\"\npath = \"export/{file}\"\n");
         text += match *format {
-            "nginx-geo" => "groups = { format = \"nginx\", path = \"export/targets.conf\" }\n",
+            "nginx-geo" => "groups = { format = \"nginx-map\", path = \"export/targets.conf\" }\n",
             "mmdb" => {
                 "name = \"cdn.example.com\"\ngroups = { format = \"knot\", path = \"export/geo.conf\" }\n"
             }

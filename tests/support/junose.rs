@@ -19,6 +19,9 @@ pub const AUTH: &str = "auth-password";
 /// The user's privacy password.
 pub const PRIVACY: &str = "privacy-password";
 
+/// A pool whose range is void: it is there, and has no address.
+pub const VOID: (&str, &str, &str) = ("pool1", "0.0.0.0", "0.0.0.0");
+
 const POOLS: &str = "1.3.6.1.4.1.4874.2.2.21.1.1.1.1";
 
 /// A running router with the pool table alone, as before JUNOSe 3.3.

@@ -93,7 +93,7 @@ host = "west.example.net"
 [export.http]
 format = "nginx-geo"
 path = "export/edges.conf"
-groups = {{ format = "nginx", path = "export/targets.conf" }}
+groups = {{ format = "nginx-map", path = "export/targets.conf" }}
 "#
     );
     for (name, address, edge) in routers {

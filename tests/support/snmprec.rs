@@ -82,13 +82,12 @@ pub fn huawei_sections(file: &Path) -> Vec<Range> {
         .collect()
 }
 
-/// The ranges of a Cisco IOS-XE box outside pool groups: name and start in the index
-/// (`length name type length start`), end as octets in column 4, group in column 7.
+/// The ranges of a Cisco IOS-XE box: name and start in the index (`length name type length
+/// start`), end as octets in column 4.
 pub fn cisco_pools(file: &Path) -> Vec<Range> {
     const ENTRY: &str = "1.3.6.1.4.1.9.9.326.1.1.2.1";
     let rows = column(file, &format!("{ENTRY}.4")).into_iter();
-    let open = rows.filter(|(i, _)| cell(file, &format!("{ENTRY}.7"), i).unwrap().is_empty());
-    open.map(|(index, end)| {
+    rows.map(|(index, end)| {
         let arcs: Vec<u8> = index.split('.').map(|arc| arc.parse().unwrap()).collect();
         let (name, address) = arcs[1..].split_at(usize::from(arcs[0]));
         let end: Vec<u8> =
