@@ -49,6 +49,8 @@ fn snmp(reason: Reason) -> &'static str {
         Reason::SendFailed => "send-failed",
         Reason::TooLarge => "too-large",
         Reason::Timeout => "timeout",
+        Reason::UnknownContext => "unknown-context",
+        Reason::UnknownEngine => "unknown-engine",
         Reason::UnknownUser => "unknown-user",
         Reason::Unreachable => "unreachable",
         Reason::UnsupportedLevel => "unsupported-level",
