@@ -4,8 +4,10 @@ use super::encode::community_message;
 use super::exchange::{Line, Verdict};
 use super::message::{Pdu, PduKind, Varbind, peek_id, read_community};
 use super::target::Secret;
+use super::v3::Conversation;
 use super::walk::{Failure, Reason};
 use super::{Context, Oid, Value};
+use crate::table::Engine;
 
 /// One question.
 #[derive(Clone, Copy, Debug)]
@@ -36,6 +38,7 @@ impl Question<'_> {
 #[derive(Debug)]
 pub(super) enum Dialect {
     V2c(Secret),
+    V3(Box<Conversation>),
 }
 
 impl Dialect {
@@ -43,6 +46,23 @@ impl Dialect {
     pub(super) async fn ask(&mut self, line: &mut Line, question: Question<'_>) -> Result<Pdu, Failure> {
         match self {
             Self::V2c(community) => ask_v2c(community, line, question).await,
+            Self::V3(conversation) => conversation.ask(line, question).await,
+        }
+    }
+
+    /// Whether a smaller question may be what a silent target waits for.
+    pub(super) fn is_acquainted(&self) -> bool {
+        match self {
+            Self::V2c(_) => true,
+            Self::V3(conversation) => conversation.is_acquainted(),
+        }
+    }
+
+    /// The SNMPv3 engine as last heard.
+    pub(super) fn engine(&self) -> Option<Engine> {
+        match self {
+            Self::V2c(_) => None,
+            Self::V3(conversation) => conversation.engine(),
         }
     }
 }

@@ -10,9 +10,12 @@ mod encode;
 mod exchange;
 mod message;
 mod oid;
+mod report;
 mod snmprec;
 mod target;
 mod transport;
+mod usm;
+mod v3;
 mod value;
 mod walk;
 

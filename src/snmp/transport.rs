@@ -15,6 +15,9 @@ use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
 use super::message::peek_id;
+use super::usm::Keyring;
+use super::v3::Known;
+use crate::table::Name;
 
 /// What the kernel is asked to buffer per socket: the answers of a few hundred routers at
 /// once. It gives what `net.core.rmem_max` allows.
@@ -52,6 +55,10 @@ struct Shared {
     v6: Option<Arc<UdpSocket>>,
     switchboard: Arc<Switchboard>,
     readers: Vec<JoinHandle<()>>,
+    keyring: Arc<Keyring>,
+    /// Per target and user, never per engine id: clones of a router share that.
+    engines: Mutex<HashMap<(SocketAddr, Name), Known>>,
+    salt: AtomicU64,
 }
 
 impl Drop for Shared {
@@ -82,7 +89,16 @@ impl Transport {
             .flatten()
             .map(|socket| runtime.spawn(read(Arc::clone(socket), Arc::clone(&switchboard))))
             .collect();
-        Ok(Self { shared: Arc::new(Shared { v4, v6, switchboard, readers }) })
+        let shared = Shared {
+            v4,
+            v6,
+            switchboard,
+            readers,
+            keyring: Arc::default(),
+            engines: Mutex::default(),
+            salt: AtomicU64::new(rand::random()),
+        };
+        Ok(Self { shared: Arc::new(shared) })
     }
 
     /// What the sockets heard so far.
@@ -109,6 +125,26 @@ impl Transport {
             return Err(io::Error::other(format!("this host has no {family}")));
         };
         socket.send_to(datagram, peer).await.map(|_| ())
+    }
+
+    /// The keys made so far.
+    pub(super) fn keyring(&self) -> &Arc<Keyring> {
+        &self.shared.keyring
+    }
+
+    /// A number that no encrypted message has been sent with: random at start, then counted.
+    pub(super) fn salt(&self) -> u64 {
+        self.shared.salt.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// What is known of the engine behind a target, as a user heard it.
+    pub(super) fn engine(&self, peer: SocketAddr, user: &Name) -> Option<Known> {
+        unpoisoned(&self.shared.engines).get(&(peer, user.clone())).cloned()
+    }
+
+    /// Remembers it.
+    pub(super) fn remember_engine(&self, peer: SocketAddr, user: &Name, known: &Known) {
+        unpoisoned(&self.shared.engines).insert((peer, user.clone()), known.clone());
     }
 
     /// Counts octets behind a message.
@@ -205,9 +241,8 @@ impl Switchboard {
         Self { waiting: Mutex::default(), next: AtomicU32::new(rand::random()), tally: Tally::default() }
     }
 
-    /// A panic elsewhere cannot leave the map half changed.
     fn lock(&self) -> MutexGuard<'_, HashMap<i32, Waiting>> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+        unpoisoned(&self.waiting)
     }
 
     fn expect(self: &Arc<Self>, peer: SocketAddr) -> Pending {
@@ -245,6 +280,11 @@ impl Switchboard {
             let _ = one.sounds.try_send(Sound::Stranger(from));
         }
     }
+}
+
+/// A panic elsewhere cannot leave a map half changed.
+fn unpoisoned<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Equal address and port; a zone only counts where both sides name one, a flow label never.

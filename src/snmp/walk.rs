@@ -13,7 +13,8 @@ use self::stride::{Stride, Trouble};
 use super::dialect::{Dialect, Question};
 use super::exchange::Line;
 use super::message::{Pdu, PduKind};
-use super::target::{Credentials, Secret, Target};
+use super::target::{Credentials, Target};
+use super::v3::Conversation;
 use super::{Context, Oid, Transport, Value};
 use crate::table::Engine;
 
@@ -132,7 +133,10 @@ impl Session {
         let line = Line::new(transport, target.address, target.limits);
         let dialect = match target.credentials {
             Credentials::V2c(community) => Dialect::V2c(community),
-            Credentials::V3(_) => Dialect::V2c(Secret::new([])),
+            Credentials::V3(user) => {
+                let engine = target.engine.as_ref();
+                Dialect::V3(Box::new(Conversation::new(transport, line.peer, user, engine)))
+            }
         };
         Self { line, dialect, rows: 0 }
     }
@@ -195,7 +199,7 @@ impl Session {
 
     /// The SNMPv3 engine as last heard, to be remembered.
     pub fn engine(&self) -> Option<Engine> {
-        None
+        self.dialect.engine()
     }
 
     /// Walks until every column has ended, or until no smaller question is left to ask.
@@ -253,7 +257,10 @@ impl Session {
     async fn ask(&mut self, question: Question<'_>) -> Result<Pdu, (Failure, Trouble)> {
         let oids = question.oids;
         let answer = self.dialect.ask(&mut self.line, question).await;
-        let pdu = answer.map_err(|failure| located(failure, oids))?;
+        let pdu = answer.map_err(|failure| match located(failure, oids) {
+            (failure, Trouble::Silence) if !self.dialect.is_acquainted() => (failure, Trouble::Other),
+            other => other,
+        })?;
         match pdu.error_status {
             0 => Ok(pdu),
             status => Err(refused(status, pdu.error_index, oids)),

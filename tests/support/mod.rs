@@ -15,10 +15,14 @@ pub mod mmdb;
 pub mod nginx;
 pub mod poolsync;
 pub mod program;
+pub mod relay;
 pub mod scratch;
+pub mod scripted;
 pub mod site;
+pub mod snmpd;
 pub mod snmprec;
 pub mod snmpsim;
+pub mod wire;
 
 use std::fs::OpenOptions;
 use std::io::Write as _;
