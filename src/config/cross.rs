@@ -33,7 +33,7 @@ pub(super) fn check(cx: &mut Context, config: &Config, bas: &[Entry], exports: &
         let whole = Place::new(0, 0..0);
         cx.warn(Problem::new(whole, "no BAS is configured: nothing is polled").help("expected tables [bas.NAME], or an [inventory]"));
     }
-    pairs(cx, &all);
+    pairs(cx, &all, bas);
     same_agents(cx, config, &all);
     for placed in &all {
         sources(cx, config, placed);
@@ -45,7 +45,7 @@ pub(super) fn check(cx: &mut Context, config: &Config, bas: &[Entry], exports: &
 }
 
 /// A pair has two BASes or more, all with the same edges, and a name that is no other BAS's.
-fn pairs(cx: &mut Context, all: &[Placed<'_>]) {
+fn pairs(cx: &mut Context, all: &[Placed<'_>], bas: &[Entry]) {
     let mut pairs: BTreeMap<&Name, Vec<&Placed<'_>>> = BTreeMap::new();
     for placed in all {
         if let Some(pair) = &placed.bas.pair {
@@ -54,7 +54,7 @@ fn pairs(cx: &mut Context, all: &[Placed<'_>]) {
     }
     for (pair, members) in pairs {
         let Some((first, others)) = members.split_first() else { continue };
-        if others.is_empty() {
+        if others.is_empty() && bas.iter().filter(|entry| says(entry, "pair", pair)).count() == 1 {
             let problem = Problem::new(first.place("pair"), format!("`{pair}` is a pair of one"));
             cx.wrong(problem.help("expected another BAS with the same `pair`, or no `pair`"));
         }
@@ -70,6 +70,11 @@ fn pairs(cx: &mut Context, all: &[Placed<'_>]) {
             cx.wrong(problem.help("expected another name: both would be one owner").also("the BAS stands at", outsider.entry.place));
         }
     }
+}
+
+/// Whether a BAS says something of a key, be the rest of it in order or not.
+fn says(entry: &Entry, key: &str, wanted: &str) -> bool {
+    matches!(entry.node.get(key).map(|node| &node.value), Some(Value::Text(text) | Value::Cell(text)) if text == wanted)
 }
 
 /// One agent under two names would list everything twice.

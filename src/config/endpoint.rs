@@ -112,7 +112,13 @@ fn four_or_name(text: &str) -> Result<Host, String> {
     if let Ok(address) = text.parse() {
         return Ok(Host::Address(IpAddr::V4(address)));
     }
-    HostName::from_text(text).map(|name| Host::Name(name.0))
+    match HostName::from_text(text) {
+        Ok(name) => Ok(Host::Name(name.0)),
+        Err(_) if text.bytes().all(|b| b.is_ascii_digit() || b == b'.') => {
+            Err("is not an IPv4 address (four numbers from 0 to 255, without leading zeros)".to_owned())
+        }
+        Err(_) => Err("is neither an address nor a host name".to_owned()),
+    }
 }
 
 /// Nobody answers from there.
@@ -141,12 +147,9 @@ impl FromText for HostName {
                 && !label.starts_with('-')
                 && !label.ends_with('-')
         };
-        if name.len() > 253 || !name.split('.').all(label) {
-            return Err("is neither an address nor a host name".to_owned());
-        }
         let numeric = name.rsplit('.').next().is_some_and(|last| last.bytes().all(|b| b.is_ascii_digit()));
-        if numeric {
-            return Err("is not an IPv4 address (four numbers from 0 to 255, without leading zeros)".to_owned());
+        if name.len() > 253 || numeric || !name.split('.').all(label) {
+            return Err("is not a host name".to_owned());
         }
         Ok(Self(name.to_owned()))
     }

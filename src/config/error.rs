@@ -40,12 +40,23 @@ impl Problem {
         Self::at(At::File(path.to_owned()), message.into())
     }
 
+    /// The same of a file that another one names here: that is the place then.
+    pub(super) fn named_at(self, place: Place) -> Self {
+        match self.at {
+            At::File(path) => {
+                let message = format!("{}: {}", path.display(), self.message);
+                Self { at: At::Place(place), message, ..self }
+            }
+            At::Place(_) => self,
+        }
+    }
+
     /// A place where the file is no proper TOML or CSV.
     pub(super) fn syntax(place: Place, message: impl Into<String>) -> Self {
         Self { syntax: true, ..Self::new(place, message) }
     }
 
-    const fn at(at: At, message: String) -> Self {
+    fn at(at: At, message: String) -> Self {
         Self { at, message, help: None, also: Vec::new(), hide: Vec::new(), syntax: false }
     }
 

@@ -8,6 +8,7 @@ use super::error::Problem;
 use super::node::{self, Entry, Node, Value};
 use super::rows::{self, Cell};
 use super::section::{Section, unknown};
+use super::source::Place;
 use super::statics::FILE_KEYS;
 use super::value::{file, path};
 use super::words;
@@ -24,27 +25,26 @@ const NAME: &str = "name";
 /// The BASes of the files that `[inventory]` names, in the order of the files.
 pub(super) fn read(cx: &mut Context, table: Option<&Node>) -> Vec<Entry> {
     let section = table.and_then(|node| Section::open(cx, node, "[inventory]", KEYS));
-    let named = section.as_ref().is_some_and(|section| section.get("folder").is_some());
-    let folder = match &section {
-        Some(section) => section.read(cx, "folder", path),
-        None => None,
+    let get = |key| section.as_ref().and_then(|section| section.get(key));
+    let mut all = match get("folder") {
+        Some(node) => path(cx, node).map(|folder| fragments(cx, &folder, node.place)).unwrap_or_default(),
+        None => implied(cx),
     };
-    let table = section.and_then(|section| section.read(cx, "file", file));
-    let mut all = Vec::new();
-    match folder {
-        Some(folder) => all.extend(fragments(cx, &folder)),
-        None if !named && cx.folder.join(FOLDER).is_dir() => all.extend(fragments(cx, &cx.folder.join(FOLDER))),
-        None => (),
-    }
-    if let Some(path) = table {
-        all.extend(inventory(cx, &path));
+    if let Some(node) = get("file") {
+        all.extend(file(cx, node).map(|path| inventory(cx, &path, node.place)).unwrap_or_default());
     }
     all
 }
 
-/// The lines of a static file.
-pub(super) fn static_file(cx: &mut Context, path: &Path) -> Vec<Node> {
-    let Some((header, lines)) = table(cx, path) else { return Vec::new() };
+/// The BASes of the folder that needs no naming.
+fn implied(cx: &mut Context) -> Vec<Entry> {
+    let folder = cx.folder.join(FOLDER);
+    if folder.is_dir() { fragments(cx, &folder, Place::new(0, 0..0)) } else { Vec::new() }
+}
+
+/// The lines of a static file, which is named at a place.
+pub(super) fn static_file(cx: &mut Context, path: &Path, named: Place) -> Vec<Node> {
+    let Some((header, lines)) = table(cx, path, named) else { return Vec::new() };
     if !columns(cx, &header, FILE_KEYS, "a static file") {
         return Vec::new();
     }
@@ -52,14 +52,14 @@ pub(super) fn static_file(cx: &mut Context, path: &Path) -> Vec<Node> {
 }
 
 /// `*.toml` of a folder, by name: tables `[bas.NAME]`.
-fn fragments(cx: &mut Context, folder: &Path) -> Vec<Entry> {
+fn fragments(cx: &mut Context, folder: &Path, named: Place) -> Vec<Entry> {
     let paths = std::fs::read_dir(folder).and_then(|entries| {
         entries.map(|entry| entry.map(|entry| entry.path())).collect::<Result<Vec<PathBuf>, _>>()
     });
     let mut paths = match paths {
         Ok(paths) => paths,
         Err(e) => {
-            cx.wrong(Problem::file(folder, format!("this folder cannot be read: {e}")));
+            cx.wrong(Problem::new(named, format!("{}: this folder cannot be read: {e}", folder.display())));
             return Vec::new();
         }
     };
@@ -91,8 +91,8 @@ fn fragment(cx: &mut Context, path: &Path) -> Vec<Entry> {
 }
 
 /// The rows of the inventory as `[bas.NAME]` would have them.
-fn inventory(cx: &mut Context, path: &Path) -> Vec<Entry> {
-    let Some((header, lines)) = table(cx, path) else { return Vec::new() };
+fn inventory(cx: &mut Context, path: &Path, named: Place) -> Vec<Entry> {
+    let Some((header, lines)) = table(cx, path, named) else { return Vec::new() };
     let mut keys = vec![NAME];
     keys.extend(Bas::KEYS);
     if !columns(cx, &header, &keys, "an inventory") {
@@ -139,11 +139,11 @@ fn nested(cells: Vec<Entry>) -> Vec<Entry> {
     all
 }
 
-fn table(cx: &mut Context, path: &Path) -> Option<(Vec<Cell>, Vec<Node>)> {
+fn table(cx: &mut Context, path: &Path, named: Place) -> Option<(Vec<Cell>, Vec<Node>)> {
     match rows::rows(&mut cx.sources, path) {
         Ok(table) => Some(table),
         Err(problems) => {
-            cx.problems.extend(problems);
+            cx.problems.extend(problems.into_iter().map(|problem| problem.named_at(named)));
             None
         }
     }

@@ -136,17 +136,7 @@ impl<'n> Reading<'n> {
         names(cx, &root, "export");
         let mut bas = root.get("bas").map_or(&[][..], |node| named(cx, node, "bas")).to_vec();
         bas.extend(inventory::read(cx, root.get("inventory")));
-        for entry in &bas {
-            match cx.bas.get(&entry.key).copied() {
-                Some(first) => {
-                    let problem = Problem::new(entry.place, format!("there are two BASes `{}`", entry.key.escape_debug()));
-                    cx.wrong(problem.also("the first stands at", first));
-                }
-                None => {
-                    cx.bas.insert(entry.key.clone(), entry.place);
-                }
-            }
-        }
+        bas.retain(|entry| first_of_its_name(cx, entry));
         Some(Self { root, bas })
     }
 
@@ -208,6 +198,19 @@ impl<'n> Reading<'n> {
     }
 }
 
+/// Whether a BAS is the first of its name; another one is noted.
+fn first_of_its_name(cx: &mut Context, entry: &Entry) -> bool {
+    let earlier = cx.bas.get(&entry.key).copied();
+    match earlier {
+        None => drop(cx.bas.insert(entry.key.clone(), entry.place)),
+        Some(first) => {
+            let message = format!("there are two BASes `{}`", entry.key.escape_debug());
+            cx.wrong(Problem::new(entry.place, message).also("the first stands at", first));
+        }
+    }
+    earlier.is_none()
+}
+
 /// The entries of a table of names.
 fn entries<'n>(root: &Section<'n>, key: &'static str) -> &'n [Entry] {
     root.get(key).map_or(&[], Node::entries)
@@ -253,15 +256,17 @@ fn read_all<T>(
 fn statics(cx: &mut Context, root: &Section<'_>) -> Vec<StaticLine> {
     const EXPECTED: &str = "tables [[static]]";
     let own = root.read(cx, "static", |cx, node| match &node.value {
-        Value::List(lines) => {
-            Some(lines.iter().filter_map(|line| StaticLine::read(cx, line, StaticLine::KEYS)).collect::<Vec<_>>())
-        }
+        Value::List(lines) => Some(lines.as_slice()),
         _ => wrong_kind(cx, node, EXPECTED),
     });
-    let mut all = own.unwrap_or_default();
-    if let Some(path) = root.read(cx, "static-file", file) {
-        let lines = inventory::static_file(cx, &path);
-        all.extend(lines.iter().filter_map(|line| StaticLine::read(cx, line, super::statics::FILE_KEYS)));
-    }
-    all
+    let lines = root.read(cx, "static-file", |cx, node| {
+        file(cx, node).map(|path| inventory::static_file(cx, &path, node.place))
+    });
+    let lines = lines.unwrap_or_default();
+    let own = own.unwrap_or_default().iter().map(|line| (line, StaticLine::KEYS));
+    let all = own.chain(lines.iter().map(|line| (line, super::statics::FILE_KEYS)));
+    let read: Vec<(StaticLine, Place)> =
+        all.filter_map(|(line, keys)| Some((StaticLine::read(cx, line, keys)?, line.place))).collect();
+    super::statics::contradictions(cx, &read);
+    read.into_iter().map(|(line, _)| line).collect()
 }

@@ -7,7 +7,7 @@
 use std::ops::Range;
 
 /// Keys whose values are secrets, or are likely meant as such.
-const KEYS: [&str; 6] = ["community", "secret", "auth", "privacy", "password", "passphrase"];
+pub(super) const KEYS: [&str; 6] = ["community", "secret", "auth", "privacy", "password", "passphrase"];
 
 /// The stretches of a text that must not be shown.
 pub(super) fn secrets(text: &str) -> Vec<Range<usize>> {

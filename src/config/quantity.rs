@@ -28,7 +28,7 @@ impl Share {
 }
 
 impl FromText for Share {
-    const EXPECTED: &'static str = "a share in percent, as \"30%\" or \"0.5%\", at most \"100000%\"";
+    const EXPECTED: &'static str = "a share in percent, as \"30%\" or \"0.5%\"";
 
     fn from_text(text: &str) -> Result<Self, String> {
         let wrong = || "is not a share".to_owned();
@@ -38,7 +38,7 @@ impl FromText for Share {
         if !digits(whole) || !digits(part) || part.len() > 4 {
             return Err(wrong());
         }
-        let whole: u32 = whole.parse().ok().filter(|whole| *whole <= 100_000).ok_or_else(wrong)?;
+        let whole: u32 = whole.parse().ok().filter(|whole| *whole <= 100_000).ok_or("is out of range")?;
         let part: u32 = format!("{part:0<4}").parse().map_err(|_| wrong())?;
         Ok(Self { millionths: whole * 10_000 + part })
     }

@@ -105,7 +105,8 @@ fn origin(cx: &mut Context, node: &Node) -> Option<Origin> {
 
 fn reference(cx: &mut Context, node: &Node) -> Option<Origin> {
     let section = Section::open(cx, node, "a secret", KEYS)?;
-    if node.entries().len() != 1 {
+    let known = node.entries().iter().filter(|entry| KEYS.contains(&entry.key.as_str())).count();
+    if known > 1 || node.entries().is_empty() {
         cx.wrong(Problem::new(node.place, "a secret comes from exactly one place").help(format!("expected {EXPECTED}")));
         return None;
     }

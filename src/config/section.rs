@@ -2,6 +2,7 @@
 
 use super::context::Context;
 use super::error::Problem;
+use super::mask;
 use super::node::{Entry, Node, Value};
 use super::source::Place;
 use super::words;
@@ -89,7 +90,7 @@ impl<'n> Section<'n> {
     /// Notes a key that must not be there.
     pub(super) fn refuse(&self, cx: &mut Context, key: &'static str, why: &str) {
         if let Some(entry) = self.node.entries().iter().find(|entry| entry.key == key) {
-            cx.wrong(Problem::new(entry.place, format!("`{key}` {why}")).hide(entry.node.strings()));
+            cx.wrong(Problem::new(entry.place, format!("`{key}` {why}")));
         }
     }
 }
@@ -104,17 +105,22 @@ pub(super) fn named<'n>(cx: &mut Context, node: &'n Node, what: &str) -> &'n [En
     entries
 }
 
-/// An entry whose key nobody knows. Its strings are not shown: a misspelt `community` would
-/// be a secret in the log.
+/// An entry whose key nobody knows. Its strings are shown only where it is clear that a key
+/// was meant that holds no secret: a misspelt `community` would else stand in the log.
 pub(super) fn unknown(entry: &Entry, title: &str, keys: &[&'static str]) -> Problem {
     let word = entry.key.as_str();
     let problem = Problem::new(entry.place, format!("{title} has no key `{}`", word.escape_debug()));
+    let near = words::nearest(word, keys.iter().copied());
     let elsewhere = super::KEYS.iter().find(|(_, keys)| keys.contains(&word));
-    let help = match (words::nearest(word, keys.iter().copied()), elsewhere) {
-        (None, Some((section, _))) => format!("`{word}` is a key of {section}; {}", words::expected(keys.iter().copied())),
+    let help = match (near, elsewhere) {
+        (None, Some((section, _))) => {
+            format!("`{word}` is a key of {section}; {}", words::expected(keys.iter().copied()))
+        }
         _ => words::expected_near(word, keys.iter().copied()),
     };
-    problem.help(help).hide(entry.node.strings())
+    let meant = near.or(elsewhere.map(|_| word));
+    let harmless = meant.is_some_and(|meant| !mask::KEYS.contains(&meant)) && keys != super::secret::KEYS;
+    problem.help(help).hide(if harmless { Vec::new() } else { entry.node.strings() })
 }
 
 fn ticked<'w>(words: impl IntoIterator<Item = &'w str>) -> String {

@@ -1,5 +1,7 @@
 //! What no router reports: `[[static]]`, and the lines of `static-file`.
 
+use std::collections::BTreeMap;
+
 use super::bas::edges;
 use super::context::Context;
 use super::error::Problem;
@@ -8,6 +10,7 @@ use super::place::INTERNET;
 use super::print::{self, Writer};
 use super::section::Section;
 use super::service::word;
+use super::source::Place;
 use super::value::{FromText, choice, parsed, reference};
 use crate::address::Range;
 use crate::table::Name;
@@ -46,7 +49,7 @@ impl Target {
 }
 
 /// Whether a static line goes before routers.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Mode {
     /// It gives way to every router.
     #[default]
@@ -105,6 +108,20 @@ impl StaticLine {
         }
         out.string("space", &self.space);
         out.string("mode", word(&MODES, self.mode));
+    }
+}
+
+/// Notes lines that give the very same addresses to two.
+pub(super) fn contradictions(cx: &mut Context, lines: &[(StaticLine, Place)]) {
+    let mut seen: BTreeMap<_, (&Target, Place)> = BTreeMap::new();
+    for (line, place) in lines {
+        match seen.insert((&line.space, line.range, line.mode), (&line.target, *place)) {
+            Some((target, first)) if *target != line.target => {
+                let message = format!("{} belongs to another by an earlier line", line.range);
+                cx.wrong(Problem::new(*place, message).help("expected one of them").also("the first stands at", first));
+            }
+            _ => (),
+        }
     }
 }
 

@@ -20,7 +20,7 @@ pub(super) trait FromText: Sized {
     /// Reads it.
     ///
     /// # Errors
-    /// Why it is none; empty where there is no more to say than what was expected.
+    /// Why it is none, as a predicate: "is not a duration".
     fn from_text(text: &str) -> Result<Self, String>;
 }
 
@@ -38,8 +38,11 @@ pub(super) fn parsed<T: FromText>(cx: &mut Context, node: &Node) -> Option<T> {
     match T::from_text(text) {
         Ok(value) => Some(value),
         Err(why) => {
-            let why = if why.is_empty() { "does not fit".to_owned() } else { why };
-            let problem = Problem::new(node.place, format!("`{}` {why}", text.escape_debug()));
+            let message = match text {
+                "" => "this is empty".to_owned(),
+                _ => format!("`{}` {why}", text.escape_debug()),
+            };
+            let problem = Problem::new(node.place, message);
             cx.wrong(problem.help(format!("expected {}", T::EXPECTED)));
             None
         }
@@ -128,10 +131,7 @@ impl FromText for Name {
     const EXPECTED: &'static str = "a name: a string that is not empty, without control characters or blanks at its ends";
 
     fn from_text(text: &str) -> Result<Self, String> {
-        if text.is_empty() {
-            return Err("is an empty name".to_owned());
-        }
-        if text.chars().any(char::is_control) || text.trim() != text {
+        if text.is_empty() || text.chars().any(char::is_control) || text.trim() != text {
             return Err("is no name".to_owned());
         }
         Ok(text.into())

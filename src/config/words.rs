@@ -1,5 +1,8 @@
 //! Lists of words in messages, and the word that was likely meant.
 
+/// How many words a list names: the keys of any table, but not all of ten thousand BASes.
+const MOST: usize = 25;
+
 /// What was expected: `expected` and the words, in ticks.
 pub(super) fn expected<'w>(words: impl IntoIterator<Item = &'w str>) -> String {
     let ticked: Vec<String> = words.into_iter().map(|word| format!("`{word}`")).collect();
@@ -7,13 +10,18 @@ pub(super) fn expected<'w>(words: impl IntoIterator<Item = &'w str>) -> String {
         [] => "expected nothing here".to_owned(),
         [only] => format!("expected {only}"),
         [first, second] => format!("expected {first} or {second}"),
-        many => format!("expected one of {}", many.join(", ")),
+        many if many.len() <= MOST => format!("expected one of {}", many.join(", ")),
+        many => {
+            let (first, rest) = many.split_at(MOST);
+            format!("expected one of {} and {} more", first.join(", "), rest.len())
+        }
     }
 }
 
 /// [`expected`], with the likely one first where there is one.
 pub(super) fn expected_near<'w>(word: &str, words: impl IntoIterator<Item = &'w str> + Clone) -> String {
     match nearest(word, words.clone()) {
+        Some(near) if words.clone().into_iter().count() == 1 => format!("did you mean `{near}`?"),
         Some(near) => format!("did you mean `{near}`? {}", expected(words)),
         None => expected(words),
     }
@@ -77,6 +85,9 @@ mod tests {
         assert_eq!(expected([]), "expected nothing here");
         assert_eq!(expected(["a"]), "expected `a`");
         assert_eq!(expected(["a", "b"]), "expected `a` or `b`");
+        assert_eq!(expected_near("edeg", ["edge"]), "did you mean `edge`?");
+        let many: Vec<String> = (0..30).map(|i| i.to_string()).collect();
+        assert!(expected(many.iter().map(String::as_str)).ends_with("`23`, `24` and 5 more"));
         assert_eq!(expected_near("c", ["a", "bb", "cd"]), "did you mean `cd`? expected one of `a`, `bb`, `cd`");
     }
 }
