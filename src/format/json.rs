@@ -57,7 +57,10 @@ impl Format for Json {
 
 /// Where and why a JSON text was refused.
 pub(super) fn json_error(error: serde_json::Error) -> ReadError {
-    ReadError::new(format!("line {} column {}", error.line(), error.column()), error.to_string())
+    let place = format!("line {} column {}", error.line(), error.column());
+    let text = error.to_string();
+    let problem = text.strip_suffix(&format!(" at {place}")).unwrap_or(&text);
+    ReadError::new(place, problem)
 }
 
 /// Appends an array with each element on a line of its own.

@@ -21,14 +21,11 @@ mod ndjson;
 mod readback;
 mod view;
 
-#[cfg(test)]
-mod tests;
-
 use std::fmt;
 
 use thiserror::Error;
 
-pub use mmdb::{Duplicate, Tree};
+pub use mmdb::Duplicate;
 pub use readback::{Mismatch, ReadBack, ReadError, ReadRow};
 pub use view::{Answer, Row, Scope, Stamp, View, ViewError};
 

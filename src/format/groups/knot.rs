@@ -2,13 +2,13 @@
 //! `geodb-key: [ edge ]` and the table as `mmdb`.
 //!
 //! mod-geoip knows no weights: a row lists the addresses of all its edges, nearest first.
-//! Where no edge of a group has an address, the row is a CNAME to the first edge's host.
 //!
-//! mod-geoip answers NODATA for a type that the row does not have; it looks nowhere else.
-//! So each row has an A: where a group's edges have no IPv4 address, the default group's
-//! stand in, or viewers without IPv6 would get no answer at all. AAAA has no stand-in: a
-//! viewer with both families would then go to the default edge over IPv6 although its own
-//! edge answers over IPv4.
+//! For a type that the row does not have, mod-geoip looks into no other row but into the
+//! zone, and says that what it found there is true for everybody (client subnet scope /0):
+//! one viewer's missing AAAA would be cached for all. So every row answers for every family
+//! that any row has. Where a group's edges lack one, the row is a CNAME to its first host;
+//! without a host, the default group's addresses stand in; and only where that has none
+//! either the type is left out.
 
 use std::net::IpAddr;
 
@@ -36,8 +36,9 @@ impl GroupsFormat for Knot {
     fn rows(&self, view: &View<'_>, context: &Context) -> Result<Rows, GroupsError> {
         let name = context.name.as_ref().ok_or(GroupsError::NeedsName { format: self.name() })?;
         let mut rows = Rows { lead: lead(name, context.ttl), ..Rows::default() };
+        let wanted = families(view);
         for group in view.groups() {
-            rows.rows.insert(group.token.clone(), row(view, group)?);
+            rows.rows.insert(group.token.clone(), row(view, group, wanted)?);
         }
         Ok(rows)
     }
@@ -65,25 +66,53 @@ fn lead(name: &Domain, ttl: Option<u32>) -> String {
     format!("# mod-geoip: mode: geodb, geodb-key: [ edge ]{ttl}\n{name}:\n")
 }
 
-fn row(view: &View<'_>, group: &Group) -> Result<String, GroupsError> {
+/// The addresses of edges, by family.
+struct Both<'v>([Vec<&'v IpAddr>; 2]);
+
+impl<'v> Both<'v> {
+    fn of(edges: &[&'v Edge]) -> Self {
+        Self([addresses(edges, IpAddr::is_ipv4), addresses(edges, IpAddr::is_ipv6)])
+    }
+
+    fn has(&self) -> [bool; 2] {
+        self.0.each_ref().map(|list| !list.is_empty())
+    }
+}
+
+/// The families that any row has.
+fn families(view: &View<'_>) -> [bool; 2] {
+    let each = view.groups().map(|group| Both::of(&answering(view, group)).has());
+    each.fold([false; 2], |all, one| [all[0] || one[0], all[1] || one[1]])
+}
+
+fn row(view: &View<'_>, group: &Group, wanted: [bool; 2]) -> Result<String, GroupsError> {
     let edges = answering(view, group);
     let mut row = format!("{GEO}{}\"\n", group.token);
-    let (v4, v6) = (addresses(&edges, IpAddr::is_ipv4), addresses(&edges, IpAddr::is_ipv6));
-    if v4.is_empty() && v6.is_empty() {
-        push(&mut row, format_args!("    CNAME: {}.\n", first_host(group, &edges)?));
-        return Ok(row);
+    let Both(mut own) = Both::of(&edges);
+    let none = own.iter().all(Vec::is_empty);
+    let lacks = own.iter().zip(wanted).any(|(list, wanted)| wanted && list.is_empty());
+    if none || lacks {
+        if let Some(host) = first_host(&edges)? {
+            push(&mut row, format_args!("    CNAME: {host}.\n"));
+            return Ok(row);
+        }
     }
-    let stand_in = answering(view, view.default_group());
-    let v4 = if v4.is_empty() { addresses(&stand_in, IpAddr::is_ipv4) } else { v4 };
-    list(&mut row, "A", &v4);
-    list(&mut row, "AAAA", &v6);
+    if none {
+        return Err(GroupsError::NoAnswer { token: group.token.clone() });
+    }
+    let Both(stand_in) = Both::of(&answering(view, view.default_group()));
+    for ((kind, own), other) in ["A", "AAAA"].iter().zip(&mut own).zip(stand_in) {
+        if own.is_empty() {
+            *own = other;
+        }
+        list(&mut row, kind, own);
+    }
     Ok(row)
 }
 
-fn first_host(group: &Group, edges: &[&Edge]) -> Result<Domain, GroupsError> {
+fn first_host(edges: &[&Edge]) -> Result<Option<Domain>, GroupsError> {
     let named = edges.iter().find(|edge| edge.host.is_some());
-    let host = named.map(|edge| host(edge)).transpose()?.flatten();
-    host.ok_or_else(|| GroupsError::NoAnswer { token: group.token.clone() })
+    Ok(named.map(|edge| host(edge)).transpose()?.flatten())
 }
 
 fn list(row: &mut String, kind: &str, addresses: &[&IpAddr]) {

@@ -10,9 +10,6 @@ mod json;
 mod knot;
 mod nginx_map;
 
-#[cfg(test)]
-mod tests;
-
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::fmt;

@@ -19,15 +19,18 @@ mod data;
 mod reader;
 mod tree;
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::HashMap;
 
-pub use tree::{Duplicate, Tree};
+pub use tree::Duplicate;
 
 use super::{Format, ReadBack, ReadError, RenderError, Rendered, Spaces, Stamp, View, one_space};
 use crate::address::{Family, Range, prefixes};
 use crate::table::{Group, Name, Token};
 use data::Encoder;
-use tree::{Link, Nodes};
+use tree::{Link, Nodes, Tree};
 
 /// What marks the beginning of the metadata.
 const MARKER: &[u8] = b"\xab\xcd\xefMaxMind.com";

@@ -19,7 +19,7 @@ pub struct Duplicate(pub IpNet);
 
 /// Prefixes and the number of what each stands for, to become a search tree.
 #[derive(Clone, Debug, Default)]
-pub struct Tree {
+pub(super) struct Tree {
     prefixes: Vec<Prefix>,
 }
 
@@ -32,7 +32,7 @@ struct Prefix {
 
 impl Tree {
     /// Adds a prefix. IPv4 goes below `::/96`. Values are below 2^31.
-    pub fn insert(&mut self, prefix: IpNet, value: u32) {
+    pub(super) fn insert(&mut self, prefix: IpNet, value: u32) {
         let (bits, length) = match prefix {
             IpNet::V4(net) => (net.network().to_bits().into(), 96 + net.prefix_len()),
             IpNet::V6(net) => (net.network().to_bits(), net.prefix_len()),
@@ -41,13 +41,8 @@ impl Tree {
     }
 
     /// How many prefixes were added.
-    pub fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.prefixes.len()
-    }
-
-    /// Whether none was added.
-    pub fn is_empty(&self) -> bool {
-        self.prefixes.is_empty()
     }
 
     /// The tree in which every address leads to the value of the longest prefix that holds
@@ -55,7 +50,7 @@ impl Tree {
     ///
     /// # Errors
     /// Where one prefix was given two values.
-    pub fn build(mut self, default: u32) -> Result<Nodes, Duplicate> {
+    pub(super) fn build(mut self, default: u32) -> Result<Nodes, Duplicate> {
         self.prefixes.sort_unstable();
         let mut builder = Builder { rest: self.prefixes.into_iter().peekable(), nodes: vec![] };
         let root = builder.subtree(0, 0, default)?;
@@ -111,7 +106,7 @@ fn net(prefix: Prefix) -> IpNet {
 
 /// Where one half of a node leads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Link {
+pub(super) enum Link {
     /// To another node, by its number in the file.
     Node(u32),
     /// To a value.
@@ -120,20 +115,26 @@ pub enum Link {
 
 /// The nodes of a search tree.
 #[derive(Clone, Debug)]
-pub struct Nodes {
+pub(super) struct Nodes {
     /// Children before parents, as they were finished; the file has them the other way
     /// round, so that the root is number 0.
     nodes: Vec<[u32; 2]>,
 }
 
 impl Nodes {
+    /// Some nodes, for tests of what depends on their number alone.
+    #[cfg(test)]
+    pub(super) fn of_length(length: usize) -> Self {
+        Self { nodes: vec![[LEAF; 2]; length] }
+    }
+
     /// How many there are; at least one.
-    pub fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.nodes.len()
     }
 
     /// Each node's halves, from number 0 (the root) on.
-    pub fn iter(&self) -> impl Iterator<Item = [Link; 2]> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = [Link; 2]> {
         let last = self.nodes.len() as u32 - 1;
         let link = move |raw: u32| {
             if raw & LEAF != 0 { Link::Leaf(raw & !LEAF) } else { Link::Node(last - raw) }

@@ -1,4 +1,6 @@
-//! The snapshot that the golden files of this folder show.
+//! The snapshot that the golden files of this folder show, and what it is made of.
+
+#![allow(dead_code)] // not every test that shares this file uses all of it
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -8,11 +10,11 @@ use poolsync::table::{
     Class, Edge, Entry, Group, GroupEdge, Groups, Name, PoolName, Session, Snapshot, Table, Token,
 };
 
-pub fn token(text: &str) -> Token {
+pub(crate) fn token(text: &str) -> Token {
     Token::new(text).unwrap()
 }
 
-pub fn entry(space: &str, range: &str, owner: &str, bas: Option<&str>, pool: PoolName, vrf: &str) -> Entry {
+pub(crate) fn entry(space: &str, range: &str, owner: &str, bas: Option<&str>, pool: PoolName, vrf: &str) -> Entry {
     Entry {
         space: space.into(),
         range: range.parse().unwrap(),
@@ -24,17 +26,17 @@ pub fn entry(space: &str, range: &str, owner: &str, bas: Option<&str>, pool: Poo
     }
 }
 
-pub fn edge(name: &str, addresses: &[&str], host: Option<&str>, region: Option<&str>) -> Edge {
+pub(crate) fn edge(name: &str, addresses: &[&str], host: Option<&str>, region: Option<&str>) -> Edge {
     let addresses = addresses.iter().map(|a| a.parse::<IpAddr>().unwrap()).collect();
     Edge { name: name.into(), addresses, host: host.map(Name::from), region: region.map(Name::from) }
 }
 
-pub fn group(name: &str, edges: &[(&str, u32)]) -> Group {
+pub(crate) fn group(name: &str, edges: &[(&str, u32)]) -> Group {
     let edges = edges.iter().map(|(name, weight)| GroupEdge { name: (*name).into(), weight: *weight });
     Group { token: token(name), service: "default".into(), edges: edges.collect() }
 }
 
-pub fn groups(groups: &[Group], of_owner: &[(&str, &str)]) -> Groups {
+pub(crate) fn groups(groups: &[Group], of_owner: &[(&str, &str)]) -> Groups {
     Groups {
         groups: groups.iter().map(|g| (g.token.clone(), g.clone())).collect(),
         of_owner: of_owner
@@ -44,7 +46,7 @@ pub fn groups(groups: &[Group], of_owner: &[(&str, &str)]) -> Groups {
     }
 }
 
-pub fn snapshot(entries: Vec<Entry>, groups: Groups, edges: &[Edge], default_edge: &str) -> Snapshot {
+pub(crate) fn snapshot(entries: Vec<Entry>, groups: Groups, edges: &[Edge], default_edge: &str) -> Snapshot {
     let edges: BTreeMap<Name, Edge> = edges.iter().map(|e| (e.name.clone(), e.clone())).collect();
     Snapshot {
         session: Session(0xaa),
@@ -61,8 +63,7 @@ pub fn snapshot(entries: Vec<Entry>, groups: Groups, edges: &[Edge], default_edg
 /// Two spaces, both families, both ends of IPv4's, touching rows of one group, names that
 /// no file format likes, an edge of one family, one without any address, a group that no
 /// row uses.
-#[allow(dead_code)] // not every test that shares this file takes this one
-pub fn fixed() -> Snapshot {
+pub(crate) fn fixed() -> Snapshot {
     let (tianhe, pair) = (Some("gz-tianhe-1"), Some("hz-1"));
     let gbk = PoolName::decoded(b"\xb9\xe3", "\u{5e7f}");
     let hostile = PoolName::new(b"a\"b\nc;d # e");
