@@ -1,5 +1,7 @@
 //! The sentence: collect, build, steer, compare, judge, commit, publish.
 
+mod exports;
+mod fleet;
 mod operation;
 pub mod shapes;
 

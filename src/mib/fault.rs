@@ -24,6 +24,8 @@ pub enum Fault {
     NoTables,
     /// The router restarted while it was being read.
     Restarted,
+    /// The router's name could not be resolved: of the router itself that says nothing.
+    Unresolved,
     /// The router says that it has no such table, but it once had rows.
     Vanished,
 }
@@ -39,6 +41,7 @@ impl Fault {
             Self::MissingContext => "missing-context",
             Self::MissingTable => "missing-table",
             Self::Restarted => "restarted",
+            Self::Unresolved => "unresolved",
             Self::Vanished => "vanished",
         }
     }

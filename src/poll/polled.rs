@@ -109,6 +109,13 @@ impl Polled {
         }
     }
 
+    /// A poll that could not begin because the router's name was not resolved.
+    pub fn unresolved(request: &Request, detail: String) -> Self {
+        let mut polled = Self::new(request);
+        polled.stop(Stop::new(Fault::Unresolved, detail), request);
+        polled
+    }
+
     /// All ranges that were read, in the order of the tables and of the router.
     pub fn ranges(&self) -> impl Iterator<Item = &crate::table::Listed> {
         self.tables.iter().flat_map(|table| &table.table.listed)
