@@ -8,6 +8,7 @@ mod ber;
 mod dialect;
 mod encode;
 mod exchange;
+mod hex;
 mod message;
 mod oid;
 mod report;

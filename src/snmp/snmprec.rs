@@ -9,6 +9,7 @@ use std::net::Ipv4Addr;
 
 use thiserror::Error;
 
+use super::hex::{from_hex, to_hex};
 use super::message::read_value;
 use super::{Oid, Value};
 
@@ -87,7 +88,11 @@ fn parse_line(line: &str) -> Result<(Oid, Value), String> {
         return Err(wrong_type());
     }
     let tag: u8 = tag.parse().map_err(|_| wrong_type())?;
-    let value = if hex { read_value(tag, &parse_hex(text)?) } else { parse_value(tag, text)? };
+    let value = if hex {
+        read_value(tag, &from_hex(text).ok_or_else(|| format!("`{text}` is not hex"))?)
+    } else {
+        parse_value(tag, text)?
+    };
     if tag & 0x1f == 0x1f
         || matches!(value, Value::NoSuchObject | Value::NoSuchInstance | Value::EndOfMibView)
     {
@@ -116,37 +121,25 @@ fn parse_value(tag: u8, text: &str) -> Result<Value, String> {
     })
 }
 
-fn parse_hex(text: &str) -> Result<Vec<u8>, String> {
-    let digit = |b: u8| char::from(b).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
-    let digits: Option<Vec<u8>> = text.bytes().map(digit).collect();
-    match digits {
-        Some(digits) if digits.len() % 2 == 0 => {
-            Ok(digits.chunks_exact(2).map(|pair| pair.iter().fold(0, |octet, d| octet << 4 | d)).collect())
-        }
-        _ => Err(format!("`{text}` is not hex")),
-    }
-}
-
 fn render_value(value: &Value) -> Option<(String, String)> {
-    let hex = |octets: &[u8]| octets.iter().map(|b| format!("{b:02x}")).collect::<String>();
     Some(match value {
         Value::Integer(n) => ("2".into(), n.to_string()),
         Value::Octets(octets) => match std::str::from_utf8(octets) {
             Ok(text) if text.bytes().all(|b| (0x20..0x7f).contains(&b)) => ("4".into(), text.to_owned()),
-            _ => ("4x".into(), hex(octets)),
+            _ => ("4x".into(), to_hex(octets)),
         },
         Value::Null => ("5".into(), String::new()),
         Value::ObjectId(oid) => ("6".into(), oid.to_string()),
         Value::IpAddress(octets) => match <[u8; 4]>::try_from(octets.as_slice()) {
             Ok(octets) => ("64".into(), Ipv4Addr::from(octets).to_string()),
-            Err(_) => ("64x".into(), hex(octets)),
+            Err(_) => ("64x".into(), to_hex(octets)),
         },
         Value::Counter32(n) => ("65".into(), n.to_string()),
         Value::Gauge32(n) => ("66".into(), n.to_string()),
         Value::TimeTicks(n) => ("67".into(), n.to_string()),
-        Value::Opaque(octets) => ("68x".into(), hex(octets)),
+        Value::Opaque(octets) => ("68x".into(), to_hex(octets)),
         Value::Counter64(n) => ("70".into(), n.to_string()),
-        Value::Undecodable { tag, octets } => (format!("{tag}x"), hex(octets)),
+        Value::Undecodable { tag, octets } => (format!("{tag}x"), to_hex(octets)),
         Value::NoSuchObject | Value::NoSuchInstance | Value::EndOfMibView => return None,
     })
 }

@@ -8,6 +8,7 @@ use tokio::time::Instant;
 
 use super::dialect::Question;
 use super::exchange::{Line, Verdict};
+use super::hex::{from_hex, to_hex};
 use super::message::{Pdu, PduKind};
 use super::report::Report;
 use super::target::User;
@@ -72,8 +73,7 @@ impl Conversation {
             return None;
         }
         let (boots, time) = known.clock.now(Instant::now());
-        let id = known.id.iter().map(|octet| format!("{octet:02x}")).collect();
-        Some(Engine { id, boots, time, at: Timestamp::now() })
+        Some(Engine { id: to_hex(&known.id), boots, time, at: Timestamp::now() })
     }
 
     /// Asks, brings the clocks together once, finds a changed engine once.
@@ -186,11 +186,7 @@ impl Conversation {
 
 /// What was remembered from an earlier run.
 fn recall(engine: &Engine) -> Option<Known> {
-    let digits: Option<Vec<u8>> =
-        engine.id.chars().map(|c| c.to_digit(16).and_then(|digit| u8::try_from(digit).ok())).collect();
-    let digits = digits.filter(|digits| !digits.is_empty() && digits.len() % 2 == 0)?;
-    let id =
-        digits.chunks_exact(2).map(|pair| pair.iter().fold(0, |octet, digit| octet << 4 | digit)).collect();
+    let id = from_hex(&engine.id).filter(|id| !id.is_empty())?;
     let age = Timestamp::now().duration_since(engine.at).unsigned_abs();
     Some(Known { id, clock: Clock::remembered(engine.boots, engine.time, age, Instant::now()) })
 }

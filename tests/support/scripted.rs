@@ -19,11 +19,14 @@ pub enum Act {
     Later(Duration, Vec<u8>),
 }
 
+/// Datagrams, and where they came from.
+pub type Heard = Vec<(SocketAddr, Vec<u8>)>;
+
 /// A running agent. It stops when dropped.
 pub struct Scripted {
     address: SocketAddr,
     elsewhere: SocketAddr,
-    heard: Arc<Mutex<Vec<(SocketAddr, Vec<u8>)>>>,
+    heard: Arc<Mutex<Heard>>,
     task: JoinHandle<()>,
 }
 
@@ -75,7 +78,7 @@ impl Scripted {
     }
 
     /// What it heard so far, and from where.
-    pub fn heard(&self) -> Vec<(SocketAddr, Vec<u8>)> {
+    pub fn heard(&self) -> Heard {
         self.heard.lock().unwrap().clone()
     }
 }

@@ -185,7 +185,12 @@ proptest! {
     }
 
     #[test]
-    fn snmp2_reads_what_is_written(oid in any_oid(), id in 1..i32::MAX, octets in proptest::collection::vec(any::<u8>(), 0..300)) {
+    fn snmp2_reads_what_is_written(
+        // snmp2 shows 0.0 as 0.
+        oid in any_oid().prop_filter("0.0", |oid| oid.arcs() != [0, 0]),
+        id in 1..i32::MAX,
+        octets in proptest::collection::vec(any::<u8>(), 0..300),
+    ) {
         let pdu = Pdu {
             kind: PduKind::Response,
             request_id: id,
