@@ -224,7 +224,8 @@ async fn migrate(conn: &mut SqliteConnection, path: &Path, migrations: &Migrator
         keep::copy(conn, path, &copy).await?;
         tracing::info!(copy = %copy.display(), migration = first, "copy kept before the schema changes");
     }
-    migrations.run(conn).await.map_err(|error| Fault::from(error).at(path))
+    // Not `run`: behind its `Acquire` the compiler loses sight of the future being `Send`.
+    migrations.run_direct(None, conn, false).await.map_err(|error| Fault::from(error).at(path))
 }
 
 /// Closes the last writing connection so that the log stays: SQLite deletes it when the last
