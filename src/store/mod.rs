@@ -85,7 +85,12 @@ impl Store {
         let names = Names::load(&mut conn).await.map_err(|fault| fault.at(&path))?;
         let writer = Some(Writer { conn, known: Known { names, ..Known::default() } });
         let file = FileId::of(&path)?;
-        Ok(Self { path, settings, session, file, writer, _lock: lock })
+        let mut store = Self { path, settings, session, file, writer, _lock: lock };
+        // SQLite falls back to reading where it may not write, and says so only at the first
+        // write. This asks.
+        let w = store.begin().await?;
+        store.end_read(w, Ok(())).await?;
+        Ok(store)
     }
 
     /// The store's identity.

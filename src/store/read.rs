@@ -230,19 +230,17 @@ pub(super) async fn generations(conn: &mut SqliteConnection, limit: u32) -> Resu
 
 /// The generation that was the newest at a time.
 ///
-/// Times may step back, generation numbers do not. A generation dated after the newest one
-/// was dated by a clock that has been set right since, and is passed over; of the rest, the
-/// first that is dated later than the time ends the search. In doubt that is too early a
-/// generation: a window that begins too early holds too much back, one that begins too late
-/// lets a loss through.
+/// Times may step back, generation numbers do not. The first generation dated later than the
+/// time ends the search, except that one dated after the newest, while that one lies after
+/// the time too, was dated by a clock that has been set right since. In doubt the answer is
+/// too early a generation: a window that begins too early holds too much back, one that
+/// begins too late lets a loss through.
 pub(super) async fn generation_at(conn: &mut SqliteConnection, at: Timestamp) -> Result<i64, Fault> {
     let newest = Newest::load(conn).await?;
+    let at = at.as_microsecond();
+    let credible = newest.committed.filter(|committed| *committed > at).unwrap_or(i64::MAX);
     let sql = "SELECT min(number) FROM generation WHERE committed > ?1 AND committed <= ?2";
-    let later: Option<i64> = sqlx::query_scalar(sql)
-        .bind(at.as_microsecond())
-        .bind(newest.committed.unwrap_or(i64::MIN))
-        .fetch_one(&mut *conn)
-        .await?;
+    let later: Option<i64> = sqlx::query_scalar(sql).bind(at).bind(credible).fetch_one(&mut *conn).await?;
     let oldest = meta(conn).await?.oldest;
     Ok(later.map_or(newest.number, |later| later - 1).max(oldest))
 }

@@ -152,6 +152,13 @@ impl Span {
 /// An entry as a page has it.
 type Packed<'a> = (i64, i64, u8, &'a str, &'a str, i64, Option<i64>, &'a str, Option<&'a str>, i64, u8, i64);
 
+/// The next entries of a span, packed.
+pub(super) const PAGE_OF_ENTRIES: &str = "SELECT json_group_array(json_array(to_gen, space, family, hex(first), hex(last), owner, \
+     bas, hex(pool), iif(pool_text IS NULL, NULL, hex(pool_text)), vrf, class, from_gen)) \
+     FROM (SELECT * FROM entry WHERE (to_gen, space, family, first) > (?1, ?2, ?3, ?4) \
+     AND to_gen <= ?5 AND from_gen > ?6 AND from_gen <= ?7 \
+     ORDER BY to_gen, space, family, first LIMIT ?8)";
+
 /// Reads the entries of a span: each with `from_gen` and `to_gen`, in no particular order.
 pub(super) async fn read_entries(
     conn: &mut SqliteConnection,
@@ -162,23 +169,17 @@ pub(super) async fn read_entries(
     let mut behind = (span.to_after, i64::MAX, 0u8, 0u128);
     let mut pools = Pools::default();
     loop {
-        let row = sqlx::query(
-            "SELECT json_group_array(json_array(to_gen, space, family, hex(first), hex(last), owner, \
-             bas, hex(pool), iif(pool_text IS NULL, NULL, hex(pool_text)), vrf, class, from_gen)) \
-             FROM (SELECT * FROM entry WHERE (to_gen, space, family, first) > (?1, ?2, ?3, ?4) \
-             AND to_gen <= ?5 AND from_gen > ?6 AND from_gen <= ?7 \
-             ORDER BY to_gen, space, family, first LIMIT ?8)",
-        )
-        .bind(behind.0)
-        .bind(behind.1)
-        .bind(i64::from(behind.2))
-        .bind(behind.3.to_be_bytes().to_vec())
-        .bind(span.to_until)
-        .bind(span.from_after)
-        .bind(span.from_until)
-        .bind(PAGE)
-        .fetch_one(&mut *conn)
-        .await?;
+        let row = sqlx::query(PAGE_OF_ENTRIES)
+            .bind(behind.0)
+            .bind(behind.1)
+            .bind(i64::from(behind.2))
+            .bind(behind.3.to_be_bytes().to_vec())
+            .bind(span.to_until)
+            .bind(span.from_after)
+            .bind(span.from_until)
+            .bind(PAGE)
+            .fetch_one(&mut *conn)
+            .await?;
         let page: Vec<Packed<'_>> = unpack(row.try_get(0)?)?;
         for &(to, space, family, first, last, owner, bas, raw, text, vrf, class, from) in &page {
             let range = range(family, bits(first)?, bits(last)?)?;
