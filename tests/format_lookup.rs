@@ -439,7 +439,7 @@ fn altered_text_is_refused() {
         let error = format.read(text.replacen(from, to, 1).as_bytes()).unwrap_err();
         assert_eq!(error.place, place, "{} with {to}: {error}", format.name());
     };
-    for (name, end) in [("haproxy-map", ""), ("nginx-geo", ";")] {
+    for (name, end, end_line) in [("haproxy-map", "", 14), ("nginx-geo", ";", 13)] {
         let row = |text: &str| format!("{text}{end}\n");
         refused(name, "session 0", "session X", "line 1");
         refused(name, "# default centre", "# default", "line 2");
@@ -448,9 +448,9 @@ fn altered_text_is_refused() {
         refused(name, &row("10.0.0.0/24 gz-01"), &row("10.0.0.0/24 gz 01"), "line 3");
         refused(name, &row("10.0.0.0/24 gz-01"), &row("10.0.0.0 gz-01"), "line 3");
         refused(name, &row("10.0.1.0/25 gz-01"), &row("10.0.0.128/25 gz-01"), "line 4");
-        refused(name, &row("10.0.1.0/25 gz-01"), "", "line 13");
-        refused(name, "# end 11\n", "# end 11\n# end 11\n", "line 14");
-        refused(name, "# end 11\n", "# end 12\n", "line 14");
+        refused(name, &row("10.0.1.0/25 gz-01"), "", &format!("line {}", end_line - 1));
+        refused(name, "# end 1", "# end 2", &format!("line {end_line}"));
+        refused(name, "# end 1", "# end 1\n# end 1", &format!("line {end_line}"));
     }
     refused("nginx-geo", "gz-01;", "gz-01", "line 3");
     refused("json", "\"10.0.0.0/24\"", "\"10.0.0.0/25\"", "line 11 column 0");
