@@ -81,11 +81,8 @@ fn every_groups_format_gives_its_golden_file_and_reads_it() {
 #[test]
 fn the_body_does_not_depend_on_the_stamp_and_the_rest_does() {
     let snapshot = fixture::fixed();
-    let later = Snapshot {
-        generation: 43,
-        committed: "2026-01-02T04:00:00Z".parse().unwrap(),
-        ..snapshot.clone()
-    };
+    let later =
+        Snapshot { generation: 43, committed: "2026-01-02T04:00:00Z".parse().unwrap(), ..snapshot.clone() };
     for format in formats() {
         let view = view(&snapshot, format.spaces());
         let old = format.render(&view, &Stamp::from(&snapshot)).unwrap();
