@@ -4,7 +4,9 @@
 mod fixture;
 
 use fixture::{edge, group, groups, snapshot, token};
-use poolsync::format::groups::{BadDomain, Context, Domain, GroupsError, Rows, groups_by_name, groups_formats};
+use poolsync::format::groups::{
+    BadDomain, Context, Domain, GroupsError, Rows, groups_by_name, groups_formats,
+};
 use poolsync::format::{Scope, Stamp, View};
 use poolsync::table::{Edge, Group, PoolName, Snapshot};
 use proptest::prelude::*;
@@ -71,16 +73,10 @@ fn knot_lists_the_addresses_of_all_edges_nearest_first_each_once() {
         edge("off", &["198.51.100.4"], None, None),
     ];
     let list = [group("g-0000000001", &[("a", 2), ("off", 0), ("b", 1)])];
-    assert_eq!(
-        knot(&list, &edges, "a", "g-0000000001"),
-        ["A: [198.51.100.9, 198.51.100.2, 198.51.100.3]"]
-    );
+    assert_eq!(knot(&list, &edges, "a", "g-0000000001"), ["A: [198.51.100.9, 198.51.100.2, 198.51.100.3]"]);
     // Without any weight all edges count.
     let list = [group("g-0000000001", &[("off", 0), ("b", 0)])];
-    assert_eq!(
-        knot(&list, &edges, "a", "g-0000000001"),
-        ["A: [198.51.100.4, 198.51.100.2, 198.51.100.3]"]
-    );
+    assert_eq!(knot(&list, &edges, "a", "g-0000000001"), ["A: [198.51.100.4, 198.51.100.2, 198.51.100.3]"]);
 }
 
 #[test]
@@ -103,8 +99,7 @@ fn knot_needs_the_name_to_answer_for() {
 #[test]
 fn a_host_that_is_no_domain_name_is_refused() {
     for bad in ["a.example.net; return 301", "a b", "", ".", "a..b", "198.51.100.1", "a\n- geo", "$host"] {
-        let edges =
-            [edge("a", &[], Some(bad), None), edge("centre", &["198.51.100.1"], Some("c.net"), None)];
+        let edges = [edge("a", &[], Some(bad), None), edge("centre", &["198.51.100.1"], Some("c.net"), None)];
         let snapshot = snapshot_of(&[group("a", &[("a", 1)])], &edges, "centre");
         for format in ["knot", "nginx-map"] {
             let wanted = GroupsError::BadHost { edge: "a".into(), source: BadDomain(bad.to_owned()) };

@@ -22,7 +22,11 @@ const OWNERS: [&str; 4] = ["bas-a", "bas-b", "bas-c", "bas-d"];
 /// Four owners, two of which share a group; another's group is the default's.
 fn table(entries: Vec<Entry>) -> Snapshot {
     let groups = groups(
-        &[group("gz-01", &[("gz-01", 1)]), group("gz-02", &[("gz-02", 1)]), group("centre", &[("centre", 1)])],
+        &[
+            group("gz-01", &[("gz-01", 1)]),
+            group("gz-02", &[("gz-02", 1)]),
+            group("centre", &[("centre", 1)]),
+        ],
         &[("bas-a", "gz-01"), ("bas-b", "gz-01"), ("bas-c", "gz-02"), ("bas-d", "centre")],
     );
     let edges = ["gz-01", "gz-02", "centre"].map(|name| edge(name, &["198.51.100.1"], None, None));
@@ -55,7 +59,8 @@ fn written(format: &dyn Format, snapshot: &Snapshot) -> (Vec<u8>, ReadBack) {
 
 /// The obviously right answer.
 fn scan(snapshot: &Snapshot, address: IpAddr) -> Option<Token> {
-    let entry = snapshot.table.entries().iter().find(|e| &*e.space == "internet" && e.range.contains(address));
+    let entry =
+        snapshot.table.entries().iter().find(|e| &*e.space == "internet" && e.range.contains(address));
     entry.map(|e| snapshot.groups.of(&e.owner, &"default".into()).unwrap().token.clone())
 }
 
@@ -402,10 +407,7 @@ fn the_default_group_is_found_or_made() {
         group
     };
     assert_eq!(default("centre", &[]), group("centre", &[("centre", 1)]));
-    assert_eq!(
-        default("centre", &[group("centre", &[("centre", 7)])]),
-        group("centre", &[("centre", 7)])
-    );
+    assert_eq!(default("centre", &[group("centre", &[("centre", 7)])]), group("centre", &[("centre", 7)]));
     let alone = group("g-0011223344", &[("the centre", 1)]);
     let both = group("g-5566778899", &[("the centre", 1), ("b", 1)]);
     assert_eq!(default("the centre", &[both.clone(), alone.clone()]), alone);
@@ -439,7 +441,7 @@ fn altered_text_is_refused() {
         let error = format.read(text.replacen(from, to, 1).as_bytes()).unwrap_err();
         assert_eq!(error.place, place, "{} with {to}: {error}", format.name());
     };
-    for (name, end) in [("haproxy-map", ""), ("nginx-geo", ";")] {
+    for (name, end, end_line) in [("haproxy-map", "", 14), ("nginx-geo", ";", 13)] {
         let row = |text: &str| format!("{text}{end}\n");
         refused(name, "session 0", "session X", "line 1");
         refused(name, "# default centre", "# default", "line 2");
@@ -448,9 +450,9 @@ fn altered_text_is_refused() {
         refused(name, &row("10.0.0.0/24 gz-01"), &row("10.0.0.0/24 gz 01"), "line 3");
         refused(name, &row("10.0.0.0/24 gz-01"), &row("10.0.0.0 gz-01"), "line 3");
         refused(name, &row("10.0.1.0/25 gz-01"), &row("10.0.0.128/25 gz-01"), "line 4");
-        refused(name, &row("10.0.1.0/25 gz-01"), "", "line 13");
-        refused(name, "# end 11\n", "# end 11\n# end 11\n", "line 14");
-        refused(name, "# end 11\n", "# end 12\n", "line 14");
+        refused(name, &row("10.0.1.0/25 gz-01"), "", &format!("line {}", end_line - 1));
+        refused(name, "# end 1", "# end 2", &format!("line {end_line}"));
+        refused(name, "# end 1", "# end 1\n# end 1", &format!("line {end_line}"));
     }
     refused("nginx-geo", "gz-01;", "gz-01", "line 3");
     refused("json", "\"10.0.0.0/24\"", "\"10.0.0.0/25\"", "line 11 column 0");

@@ -12,6 +12,7 @@
 //! else of them.
 
 use std::fmt::Write;
+use std::net::{IpAddr, Ipv4Addr};
 
 use ipnet::IpNet;
 
@@ -21,13 +22,18 @@ use crate::address::{Range, prefixes};
 
 /// The rows of an nginx `geo` block, for `geo $edge { default TOKEN; include FILE; }`
 /// (ngx_http_geo_module). The default stays in nginx's own file: a second one here would
-/// make nginx warn at each reload.
-pub(super) const NGINX_GEO: Lines =
-    Lines { name: "nginx-geo", about: "rows of an nginx geo block: prefix, group", end: ";" };
+/// make nginx warn at each reload. nginx takes 255.255.255.255 for no address and refuses
+/// the whole file: a row of this address alone, which no viewer has, is left out.
+pub(super) const NGINX_GEO: Lines = Lines {
+    name: "nginx-geo",
+    about: "rows of an nginx geo block: prefix, group",
+    end: ";",
+    all_ones: false,
+};
 
 /// A HAProxy map file, for `map_ip(FILE,TOKEN)`.
 pub(super) const HAPROXY_MAP: Lines =
-    Lines { name: "haproxy-map", about: "a HAProxy map: prefix, group", end: "" };
+    Lines { name: "haproxy-map", about: "a HAProxy map: prefix, group", end: "", all_ones: true };
 
 /// A format of one prefix and token a line.
 #[derive(Debug)]
@@ -36,6 +42,8 @@ pub(super) struct Lines {
     about: &'static str,
     /// What ends a row.
     end: &'static str,
+    /// Whether the consumer can read the address of all ones.
+    all_ones: bool,
 }
 
 impl Format for Lines {
@@ -56,7 +64,7 @@ impl Format for Lines {
         let mut body = format!("# default {}\n", view.default_group().token);
         let mut rows = 0;
         for answer in view.answers() {
-            for prefix in prefixes(answer.range) {
+            for prefix in self.carried(answer.range).into_iter().flat_map(prefixes) {
                 push(&mut body, format_args!("{prefix} {}{}\n", answer.token, self.end));
                 rows += 1;
             }
@@ -89,6 +97,11 @@ impl Format for Lines {
             collector.push(None, range, token).map_err(|e| lines.error(e))?;
             rows += 1;
         }
+    }
+
+    fn carried(&self, range: Range) -> Option<Range> {
+        let ones = IpAddr::V4(Ipv4Addr::BROADCAST);
+        (self.all_ones || range != Range::single(ones)).then_some(range)
     }
 }
 

@@ -49,11 +49,8 @@ fn file(nodes: &Nodes, groups: &[Group], size: u16) -> Vec<u8> {
     for group in &groups[1..] {
         records.index(None, group);
     }
-    let stamp = Stamp {
-        session: Session(1),
-        generation: 2,
-        committed: "2026-01-02T03:04:05Z".parse().unwrap(),
-    };
+    let stamp =
+        Stamp { session: Session(1), generation: 2, committed: "2026-01-02T03:04:05Z".parse().unwrap() };
     [body(nodes, &records, size), metadata(nodes.len(), size, &stamp)].concat()
 }
 
@@ -242,8 +239,7 @@ fn is_free(file: &[u8], at: usize) -> bool {
         let end = find(word) + word.len();
         (end..end + length).contains(&at)
     };
-    let names: [&[u8]; 3] =
-        [b"edges\x01\x04Fcentre", b"edges\x01\x04Egz-01", b"edges\x01\x04Egz-02"];
+    let names: [&[u8]; 3] = [b"edges\x01\x04Fcentre", b"edges\x01\x04Egz-01", b"edges\x01\x04Egz-02"];
     let name = names.iter().any(|word| {
         let start = find(word) + 8;
         (start..start + word.len() - 8).contains(&at)

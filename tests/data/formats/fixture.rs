@@ -14,7 +14,14 @@ pub(crate) fn token(text: &str) -> Token {
     Token::new(text).unwrap()
 }
 
-pub(crate) fn entry(space: &str, range: &str, owner: &str, bas: Option<&str>, pool: PoolName, vrf: &str) -> Entry {
+pub(crate) fn entry(
+    space: &str,
+    range: &str,
+    owner: &str,
+    bas: Option<&str>,
+    pool: PoolName,
+    vrf: &str,
+) -> Entry {
     Entry {
         space: space.into(),
         range: range.parse().unwrap(),
