@@ -11,7 +11,10 @@ pub(super) const KEYS: [&str; 6] = ["community", "secret", "auth", "privacy", "p
 
 /// The stretches of a text that must not be shown.
 pub(super) fn secrets(text: &str) -> Vec<Range<usize>> {
-    KEYS.iter().flat_map(|key| text.match_indices(key)).filter_map(|(at, key)| value_of(text, at, key)).collect()
+    KEYS.iter()
+        .flat_map(|key| text.match_indices(key))
+        .filter_map(|(at, key)| value_of(text, at, key))
+        .collect()
 }
 
 /// The text of a line, with what lies in one of the stretches as stars.
@@ -85,7 +88,10 @@ mod tests {
     fn values_of_secret_keys_are_hidden_in_every_form() {
         assert_eq!(masked(r#"community = "public" # x"#), r#"community = "******" # x"#);
         assert_eq!(masked(r#""community"='pub'"#), r#""community"='***'"#);
-        assert_eq!(masked(r#"auth = { protocol = "md5", secret = "a\"b" }"#), r#"auth = { protocol = "md5", secret = "****" }"#);
+        assert_eq!(
+            masked(r#"auth = { protocol = "md5", secret = "a\"b" }"#),
+            r#"auth = { protocol = "md5", secret = "****" }"#
+        );
         assert_eq!(masked("auth.secret = \"abc"), "auth.secret = \"***", "unclosed");
         assert_eq!(masked("community = 12345, x"), "community = *****, x");
         assert_eq!(masked("auth = \"abc\""), "auth = \"***\"");
@@ -95,7 +101,11 @@ mod tests {
 
     #[test]
     fn references_and_other_keys_are_shown() {
-        for text in [r#"community = { env = "SNMP" }"#, r#"context-community = "{community}@x""#, r#"user = "secret""#] {
+        for text in [
+            r#"community = { env = "SNMP" }"#,
+            r#"context-community = "{community}@x""#,
+            r#"user = "secret""#,
+        ] {
             assert_eq!(masked(text), text);
         }
     }
