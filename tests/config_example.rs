@@ -115,7 +115,11 @@ fn what_has_no_default_is_a_good_example() {
         let line = EXAMPLE.lines().find(|line| line.starts_with(&format!("#{sample} ="))).unwrap();
         let text = EXAMPLE.replacen(line, &line[1..], 1);
         let text = if sample == "source" { text.replace("[2001:db8::9]:1161", "192.0.2.10") } else { text };
-        load(folder.path(), &text).unwrap_or_else(|e| panic!("{sample}: {e}"));
+        let config = load(folder.path(), &text).unwrap_or_else(|e| panic!("{sample}: {e}")).config;
+        let printed = config.to_toml();
+        let again =
+            load(folder.path(), &printed).unwrap_or_else(|e| panic!("{sample}: {e}\n{printed}")).config;
+        assert_eq!(again, config, "{sample}");
     }
 }
 

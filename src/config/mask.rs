@@ -17,12 +17,24 @@ pub(super) fn secrets(text: &str) -> Vec<Range<usize>> {
         .collect()
 }
 
-/// The text of a line, with what lies in one of the stretches as stars.
+/// The text of a line, with what lies in one of the stretches as stars. Control characters
+/// do not reach the terminal.
 pub(super) fn show(text: &str, line: Range<usize>, hidden: &[Range<usize>]) -> String {
     let start = line.start;
     let shown = text.get(line).unwrap_or_default().trim_end_matches('\r');
     let masked = |at: usize| hidden.iter().any(|range| range.contains(&(start + at)));
-    shown.char_indices().map(|(at, c)| if masked(at) { '*' } else { c }).collect()
+    shown
+        .char_indices()
+        .map(|(at, c)| {
+            if masked(at) {
+                '*'
+            } else if c.is_control() && c != '\t' {
+                '\u{fffd}'
+            } else {
+                c
+            }
+        })
+        .collect()
 }
 
 /// All strings of a line: for lines of which nobody can say what they mean.
@@ -97,6 +109,11 @@ mod tests {
         assert_eq!(masked("auth = \"abc\""), "auth = \"***\"");
         assert_eq!(masked("community = [\"a\", \"b\"]"), "community = **********");
         assert_eq!(masked("secret = '''ab\ncd'''"), "secret = '*******'''", "over two lines");
+    }
+
+    #[test]
+    fn control_characters_are_not_shown() {
+        assert_eq!(masked("a\t\x1b[31m"), "a\t\u{fffd}[31m");
     }
 
     #[test]
