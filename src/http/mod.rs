@@ -1,1 +1,8 @@
-//! http
+//! HTTP/1: the control socket's routes. What may be asked is `cycle`'s; this module only
+//! carries it.
+
+mod client;
+mod routes;
+
+pub use client::{ClientError, ControlClient};
+pub use routes::{Handle, Request, router};

@@ -4,10 +4,18 @@
 //! of this module (BER, then varbinds, then USM) and through nothing else.
 
 mod agent;
+mod ber;
+mod dialect;
+mod encode;
+mod exchange;
+mod message;
 mod oid;
+mod report;
 mod snmprec;
 mod target;
 mod transport;
+mod usm;
+mod v3;
 mod value;
 mod walk;
 
@@ -17,6 +25,6 @@ pub use snmprec::{Recording, RecordingError};
 pub use target::{
     AuthProtocol, Context, Credentials, KeyExtension, Limits, PrivacyProtocol, Secret, Target, User,
 };
-pub use transport::Transport;
+pub use transport::{Heard, Transport};
 pub use value::Value;
 pub use walk::{Columns, Cost, Failure, Outcome, Reason, Session, TableRead};

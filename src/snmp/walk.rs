@@ -1,11 +1,21 @@
 //! Walking a table: to its end, or not at all.
 
+mod cursor;
+mod stride;
+
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 
 use serde::Serialize;
 
+use self::cursor::{Asked, Walk};
+use self::stride::{Stride, Trouble};
+use super::dialect::{Dialect, Question};
+use super::exchange::Line;
+use super::message::{Pdu, PduKind};
+use super::target::{Credentials, Target};
+use super::v3::Conversation;
 use super::{Context, Oid, Transport, Value};
-use crate::snmp::target::Target;
 use crate::table::Engine;
 
 /// Which columns of which table to read.
@@ -43,6 +53,10 @@ pub enum Reason {
     TooLarge,
     /// No answer.
     Timeout,
+    /// The agent does not know the context.
+    UnknownContext,
+    /// The agent is another engine than the one expected.
+    UnknownEngine,
     /// The agent does not know the user.
     UnknownUser,
     /// The host answered that nothing listens there.
@@ -87,6 +101,12 @@ pub struct Failure {
     pub detail: String,
 }
 
+impl Failure {
+    pub(super) fn new(reason: Reason, detail: impl Into<String>) -> Self {
+        Self { reason, detail: detail.into() }
+    }
+}
+
 /// What a poll cost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Cost {
@@ -101,51 +121,212 @@ pub struct Cost {
 /// One poll of one BAS: one request in flight, one deadline, one set of caps.
 #[derive(Debug)]
 pub struct Session {
-    _transport: Transport,
-    _target: Target,
+    line: Line,
+    dialect: Dialect,
+    /// Rows of all tables so far.
+    rows: u64,
 }
 
 impl Session {
     /// A session with a target. Sends nothing yet; the deadline begins to run.
     pub fn new(transport: &Transport, target: Target) -> Self {
-        Self { _transport: transport.clone(), _target: target }
+        let line = Line::new(transport, target.address, target.limits);
+        let dialect = match target.credentials {
+            Credentials::V2c(community) => Dialect::V2c(community),
+            Credentials::V3(user) => {
+                let engine = target.engine.as_ref();
+                Dialect::V3(Box::new(Conversation::new(transport, line.peer, user, engine)))
+            }
+        };
+        Self { line, dialect, rows: 0 }
     }
 
-    /// GET: a value for each OID, in order; exceptions are values.
+    /// GET: a value for each OID, in order; exceptions are values. Under v2c a context is
+    /// asked for by the community `NAME@CONTEXT`.
     ///
     /// # Errors
     /// Where no proper answer came.
-    pub async fn get(&mut self, _context: &Context, _oids: &[Oid]) -> Result<Vec<Value>, Failure> {
-        Err(Failure { reason: Reason::Timeout, detail: String::new() })
+    pub async fn get(&mut self, context: &Context, oids: &[Oid]) -> Result<Vec<Value>, Failure> {
+        let mut values = Vec::with_capacity(oids.len());
+        let mut stride = Stride::new(Some(0), 0);
+        while let Some(rest) = oids.get(values.len()..).filter(|rest| !rest.is_empty()) {
+            let asked = rest.get(..stride.width()).unwrap_or(rest);
+            match self.get_some(context, asked).await {
+                Ok(more) => values.extend(more),
+                Err((failure, trouble)) => {
+                    if asked.len() == 1 || !stride.smaller(trouble) {
+                        return Err(failure);
+                    }
+                }
+            }
+        }
+        Ok(values)
     }
 
-    /// Walks a table in a context. `repetitions` is what was found to work last time.
+    /// Walks a table in a context. `repetitions` is what was found to work last time; 0 is
+    /// a walk by GETNEXT. Under v2c a context is asked for by the community `NAME@CONTEXT`.
+    ///
+    /// A table without rows cannot be told from one that is not there: both are
+    /// [`Outcome::Unsupported`]. Who knows that it had rows decides.
     pub async fn table(
         &mut self,
-        _context: &Context,
-        _columns: &Columns,
-        _repetitions: Option<u32>,
+        context: &Context,
+        columns: &Columns,
+        repetitions: Option<u32>,
     ) -> TableRead {
-        TableRead {
-            outcome: Outcome::Unsupported,
-            detail: String::new(),
-            rows: BTreeMap::new(),
-            repetitions: 0,
-        }
+        let mut stride = Stride::new(repetitions, self.line.limits.max_repetitions);
+        let mut walk = Walk::table(columns);
+        let (outcome, detail) = self.run(context, &mut walk, &mut stride).await;
+        TableRead { outcome, detail, rows: walk.rows, repetitions: stride.learnt() }
     }
 
     /// Walks everything under a root in a context, for recording: each object, in order.
-    pub async fn subtree(&mut self, _context: &Context, _root: &Oid) -> (Outcome, String, Vec<(Oid, Value)>) {
-        (Outcome::Unsupported, String::new(), Vec::new())
+    pub async fn subtree(&mut self, context: &Context, root: &Oid) -> (Outcome, String, Vec<(Oid, Value)>) {
+        let mut stride = Stride::new(None, self.line.limits.max_repetitions);
+        let mut walk = Walk::subtree(root);
+        let (outcome, detail) = self.run(context, &mut walk, &mut stride).await;
+        let objects = walk.rows.into_iter().filter_map(|(index, cells)| {
+            let value = cells.into_iter().next().flatten()?;
+            Some((root.child(&index), value))
+        });
+        (outcome, detail, objects.collect())
     }
 
     /// What the session has cost so far.
     pub fn cost(&self) -> Cost {
-        Cost::default()
+        self.line.cost
     }
 
     /// The SNMPv3 engine as last heard, to be remembered.
     pub fn engine(&self) -> Option<Engine> {
-        None
+        self.dialect.engine()
+    }
+
+    /// Walks until every column has ended, or until no smaller question is left to ask.
+    async fn run(&mut self, context: &Context, walk: &mut Walk, stride: &mut Stride) -> (Outcome, String) {
+        let before = self.rows;
+        while let Some(asked) = walk.next(stride.width()) {
+            let step = self.step(context, walk, &asked, stride).await;
+            self.rows = before + u64::try_from(walk.rows.len()).unwrap_or(u64::MAX);
+            match step {
+                Ok(()) => stride.good(),
+                Err((failure, trouble)) => {
+                    if !stride.smaller(trouble) {
+                        return (Outcome::Failed(failure.reason), failure.detail);
+                    }
+                }
+            }
+            if self.rows > u64::from(self.line.limits.max_rows) {
+                let failure = self.line.too_large("rows", u64::from(self.line.limits.max_rows));
+                return (Outcome::Failed(failure.reason), failure.detail);
+            }
+        }
+        let outcome = if walk.found_nothing() { Outcome::Unsupported } else { Outcome::Complete };
+        (outcome, String::new())
+    }
+
+    /// One question of a walk, and what its answer adds.
+    async fn step(
+        &mut self,
+        context: &Context,
+        walk: &mut Walk,
+        asked: &Asked,
+        stride: &Stride,
+    ) -> Result<(), (Failure, Trouble)> {
+        let repetitions = stride.repetitions();
+        let bulk = repetitions > 0;
+        let kind = if bulk { PduKind::GetBulk } else { PduKind::GetNext };
+        let tries = stride.tries(self.tries());
+        let question = Question { context, kind, oids: &asked.oids, repetitions, tries };
+        let pdu = self.ask(question).await?;
+        walk.take(asked, pdu.varbinds, bulk).map_err(|failure| located(failure, &asked.oids))
+    }
+
+    async fn get_some(&mut self, context: &Context, oids: &[Oid]) -> Result<Vec<Value>, (Failure, Trouble)> {
+        let tries = self.tries();
+        let question = Question { context, kind: PduKind::Get, oids, repetitions: 0, tries };
+        let pdu = self.ask(question).await?;
+        if !pdu.varbinds.iter().map(|varbind| &varbind.oid).eq(oids) {
+            let failure = Failure::new(Reason::Malformed, "the answer names other objects than the GET");
+            return Err(located(failure, oids));
+        }
+        Ok(pdu.varbinds.into_iter().map(|varbind| varbind.value).collect())
+    }
+
+    /// Asks, and gives a Response without an error.
+    async fn ask(&mut self, question: Question<'_>) -> Result<Pdu, (Failure, Trouble)> {
+        let oids = question.oids;
+        let answer = self.dialect.ask(&mut self.line, question).await;
+        let pdu = answer.map_err(|failure| match located(failure, oids) {
+            (failure, Trouble::Silence) if !self.dialect.is_acquainted() => (failure, Trouble::Other),
+            other => other,
+        })?;
+        match pdu.error_status {
+            0 => Ok(pdu),
+            status => Err(refused(status, pdu.error_index, oids)),
+        }
+    }
+
+    fn tries(&self) -> u32 {
+        self.line.limits.retries.saturating_add(1)
     }
 }
+
+/// A failure with what was asked, and whether a smaller question may help.
+fn located(mut failure: Failure, oids: &[Oid]) -> (Failure, Trouble) {
+    let trouble = match failure.reason {
+        Reason::Malformed => Trouble::TooMuch,
+        Reason::Timeout => Trouble::Silence,
+        _ => Trouble::Other,
+    };
+    if let Some(first) = oids.first() {
+        let _ = write!(failure.detail, " (asked from {first}");
+        let _ = match oids.len() {
+            1 => write!(failure.detail, ")"),
+            more => write!(failure.detail, " and {} more)", more - 1),
+        };
+    }
+    (failure, trouble)
+}
+
+/// What an error status (RFC 3416, section 3) means for the walk.
+fn refused(status: i32, index: i32, oids: &[Oid]) -> (Failure, Trouble) {
+    let name = usize::try_from(status).ok().and_then(|status| STATUS_NAMES.get(status)).unwrap_or(&"unknown");
+    let reason = match status {
+        NO_ACCESS | AUTHORIZATION_ERROR => Reason::AuthorizationError,
+        _ => Reason::ErrorStatus,
+    };
+    let at = usize::try_from(index).ok().and_then(|index| oids.get(index.checked_sub(1)?));
+    let at = at.map_or_else(String::new, |oid| format!(", at {oid}"));
+    let failure = Failure::new(reason, format!("the agent answered with {name}({status}){at}"));
+    let (failure, trouble) = located(failure, oids);
+    (failure, if matches!(status, TOO_BIG | GEN_ERR) { Trouble::TooMuch } else { trouble })
+}
+
+const TOO_BIG: i32 = 1;
+const GEN_ERR: i32 = 5;
+const NO_ACCESS: i32 = 6;
+const AUTHORIZATION_ERROR: i32 = 16;
+
+/// error-status by number.
+const STATUS_NAMES: [&str; 19] = [
+    "noError",
+    "tooBig",
+    "noSuchName",
+    "badValue",
+    "readOnly",
+    "genErr",
+    "noAccess",
+    "wrongType",
+    "wrongLength",
+    "wrongEncoding",
+    "wrongValue",
+    "noCreation",
+    "inconsistentValue",
+    "resourceUnavailable",
+    "commitFailed",
+    "undoFailed",
+    "authorizationError",
+    "notWritable",
+    "inconsistentName",
+];

@@ -1,0 +1,115 @@
+//! What a person may ask of the process that owns the store, by the control socket or by a
+//! command that took the lock itself. Both run the same code.
+
+use std::net::IpAddr;
+
+use serde::{Deserialize, Serialize};
+
+use super::shapes::Problem;
+
+/// A request to poll.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PollRequest {
+    /// The BASes; all where none is named.
+    #[serde(default)]
+    pub bas: Vec<String>,
+    /// Judge, but commit and publish nothing.
+    #[serde(default)]
+    pub dry_run: bool,
+    /// Publish although not enough of the fleet has been read.
+    #[serde(default)]
+    pub publish: bool,
+    /// Poll also what is backing off.
+    #[serde(default)]
+    pub force: bool,
+}
+
+/// A request to let held changes through. What it names must all fit.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ApproveRequest {
+    /// The holds' numbers; all where none is named and something else is.
+    #[serde(default)]
+    pub ids: Vec<u64>,
+    /// Only what belongs to this incident.
+    #[serde(default)]
+    pub incident: Option<u64>,
+    /// Only owners that match; `*` and `?` as in a shell.
+    #[serde(default)]
+    pub bas: Option<String>,
+    /// Only if it still is what had this digest.
+    #[serde(default)]
+    pub digest: Option<String>,
+    /// Why.
+    #[serde(default)]
+    pub reason: Option<String>,
+}
+
+/// A request to look addresses up.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LookupRequest {
+    /// The addresses.
+    pub ips: Vec<IpAddr>,
+    /// The space.
+    #[serde(default = "internet")]
+    pub space: String,
+    /// The service whose edges answer.
+    #[serde(default = "default_service")]
+    pub service: String,
+}
+
+/// A request for the table in a format.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ExportRequest {
+    /// The format's name.
+    pub format: String,
+    /// Only this space; all where none is named and the format can hold them.
+    #[serde(default)]
+    pub space: Option<String>,
+    /// The service whose edges answer.
+    #[serde(default = "default_service")]
+    pub service: String,
+    /// The table as it was at this generation; the published one where none is named.
+    #[serde(default)]
+    pub generation: Option<u64>,
+}
+
+fn internet() -> String {
+    "internet".to_owned()
+}
+
+fn default_service() -> String {
+    "default".to_owned()
+}
+
+/// Anything that may be asked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Operation {
+    /// Let held changes through.
+    Approve(ApproveRequest),
+    /// Render the table.
+    Export(ExportRequest),
+    /// List what is held.
+    Held,
+    /// Look addresses up.
+    Lookup(LookupRequest),
+    /// Poll now.
+    Poll(PollRequest),
+    /// Show the state.
+    Status,
+}
+
+/// What comes back: JSON in one of the shapes, or a rendered export.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// One of the shapes.
+    Json(serde_json::Value),
+    /// A file's octets.
+    File(Vec<u8>),
+}
+
+/// An answer, or why there is none.
+pub type Reply = Result<Answer, Problem>;

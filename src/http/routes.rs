@@ -1,0 +1,134 @@
+//! The routes, and the way a request takes to the one task that owns the store.
+
+use axum::body::Bytes;
+use axum::extract::rejection::JsonRejection;
+use axum::extract::{FromRequest, State};
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+use axum::{Json, Router};
+use tokio::sync::{mpsc, oneshot};
+
+use crate::cycle::{Answer, Operation, Problem, Reply};
+
+/// One request on its way to the owner of the store.
+#[derive(Debug)]
+pub struct Request {
+    /// What is asked.
+    pub operation: Operation,
+    /// Where the reply goes. Whoever asked may have left.
+    pub reply: oneshot::Sender<Reply>,
+}
+
+/// What handlers hold: the way to the owner of the store.
+#[derive(Clone, Debug)]
+pub struct Handle {
+    requests: mpsc::Sender<Request>,
+}
+
+impl Handle {
+    /// A handle, and the end at which its requests arrive.
+    pub fn new(depth: usize) -> (Self, mpsc::Receiver<Request>) {
+        let (requests, arriving) = mpsc::channel(depth);
+        (Self { requests }, arriving)
+    }
+
+    /// Asks, and waits for the reply.
+    ///
+    /// # Errors
+    /// What the owner of the store answers; `stopping` where it no longer does.
+    pub async fn ask(&self, operation: Operation) -> Reply {
+        let (reply, answer) = oneshot::channel();
+        if self.requests.send(Request { operation, reply }).await.is_err() {
+            return Err(stopping());
+        }
+        answer.await.unwrap_or_else(|_| Err(stopping()))
+    }
+}
+
+fn stopping() -> Problem {
+    Problem::new(503, "stopping", "the daemon is stopping", "try again when it runs")
+}
+
+/// The routes of the control socket.
+pub fn router(handle: Handle) -> Router {
+    Router::new()
+        .route("/livez", get(|| async { "ok\n" }))
+        .route("/api/v1/status", get(status))
+        .route("/api/v1/held", get(held))
+        .route("/api/v1/held/approve", post(approve))
+        .route("/api/v1/lookup", post(lookup))
+        .route("/api/v1/export", post(export))
+        .route("/api/v1/poll", post(poll))
+        .fallback(nothing_there)
+        .with_state(handle)
+}
+
+async fn status(State(handle): State<Handle>) -> Response {
+    respond(handle.ask(Operation::Status).await)
+}
+
+async fn held(State(handle): State<Handle>) -> Response {
+    respond(handle.ask(Operation::Held).await)
+}
+
+async fn approve(
+    State(handle): State<Handle>,
+    Body(request): Body<crate::cycle::ApproveRequest>,
+) -> Response {
+    respond(handle.ask(Operation::Approve(request)).await)
+}
+
+async fn lookup(State(handle): State<Handle>, Body(request): Body<crate::cycle::LookupRequest>) -> Response {
+    respond(handle.ask(Operation::Lookup(request)).await)
+}
+
+async fn export(State(handle): State<Handle>, Body(request): Body<crate::cycle::ExportRequest>) -> Response {
+    respond(handle.ask(Operation::Export(request)).await)
+}
+
+async fn poll(State(handle): State<Handle>, Body(request): Body<crate::cycle::PollRequest>) -> Response {
+    respond(handle.ask(Operation::Poll(request)).await)
+}
+
+async fn nothing_there() -> Response {
+    problem(Problem::new(404, "not-found", "nothing is there", "the paths begin with /api/v1/"))
+}
+
+fn respond(reply: Reply) -> Response {
+    match reply {
+        Ok(Answer::Json(value)) => Json(value).into_response(),
+        Ok(Answer::File(octets)) => {
+            ([(header::CONTENT_TYPE, "application/octet-stream")], Bytes::from(octets)).into_response()
+        }
+        Err(refusal) => problem(refusal),
+    }
+}
+
+fn problem(problem: Problem) -> Response {
+    let status = StatusCode::from_u16(problem.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let kind = [(header::CONTENT_TYPE, "application/problem+json")];
+    (status, kind, serde_json::to_vec(&problem).unwrap_or_default()).into_response()
+}
+
+/// A JSON body; what is wrong with it is answered as a problem.
+struct Body<T>(T);
+
+impl<S: Send + Sync, T> FromRequest<S> for Body<T>
+where
+    Json<T>: FromRequest<S, Rejection = JsonRejection>,
+{
+    type Rejection = Response;
+
+    async fn from_request(request: axum::extract::Request, state: &S) -> Result<Self, Response> {
+        match Json::<T>::from_request(request, state).await {
+            Ok(Json(value)) => Ok(Self(value)),
+            Err(rejection) => Err(problem(Problem::new(
+                rejection.status().as_u16(),
+                "bad-request",
+                "the request cannot be read",
+                &rejection.body_text(),
+            ))),
+        }
+    }
+}

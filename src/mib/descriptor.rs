@@ -1,0 +1,295 @@
+//! A descriptor, checked: what the runtime reads and how it puts it together. Every number
+//! in here that points into a list was checked when the file was read.
+
+use std::path::PathBuf;
+
+use super::cell::ColumnForm;
+use super::error::{DescriptorError, Problem};
+use super::field::Kind;
+use super::index::Part;
+use super::text::{Encoding, Glob};
+use super::{compile, file};
+use crate::snmp::{Columns, Oid};
+use crate::table::Name;
+
+/// One vendor family's pool tables.
+#[derive(Clone, Debug)]
+pub struct Descriptor {
+    pub(super) name: Name,
+    pub(super) vendor: String,
+    pub(super) notes: Vec<String>,
+    pub(super) encoding: Option<Encoding>,
+    pub(super) detect: Option<Detect>,
+    pub(super) contexts: Option<Contexts>,
+    pub(super) tables: Vec<Table>,
+    pub(super) origin: Origin,
+    pub(super) source: String,
+}
+
+/// Where a descriptor comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// It is built into the binary.
+    BuiltIn,
+    /// A file, as the person named it.
+    File(PathBuf),
+}
+
+/// By what `auto` knows a router.
+#[derive(Clone, Debug)]
+pub(super) struct Detect {
+    pub(super) prefixes: Vec<Oid>,
+    pub(super) accept: Vec<String>,
+    pub(super) refuse: Vec<String>,
+}
+
+/// The table that lists the SNMP contexts in which the others are to be read again.
+#[derive(Clone, Debug)]
+pub(super) struct Contexts {
+    pub(super) table: usize,
+    pub(super) vrf: usize,
+    pub(super) name: usize,
+    pub(super) engine_id: Option<usize>,
+    /// The context that the default one is another name of.
+    pub(super) default: String,
+}
+
+/// One table of the router.
+#[derive(Clone, Debug)]
+pub(super) struct Table {
+    pub(super) name: Name,
+    pub(super) mib: Option<String>,
+    pub(super) entry: Oid,
+    pub(super) parts: Vec<Part>,
+    /// Ascending by number.
+    pub(super) columns: Vec<Column>,
+    /// Index parts that are readable as a column too: part, column. Both must agree.
+    pub(super) twins: Vec<(usize, usize)>,
+    pub(super) joins: Vec<Join>,
+    pub(super) ranges: Option<Ranges>,
+}
+
+/// One column.
+#[derive(Clone, Debug)]
+pub(super) struct Column {
+    pub(super) name: Name,
+    pub(super) number: u32,
+    pub(super) form: ColumnForm,
+    pub(super) optional: bool,
+}
+
+/// An index part or a column of the table at hand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Own {
+    Part(usize),
+    Column(usize),
+}
+
+/// A field of the table at hand, or of the row of another that is joined to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ref {
+    Own(Own),
+    Joined { join: usize, field: Own },
+}
+
+/// How a row of another table is found.
+#[derive(Clone, Debug)]
+pub(super) struct Join {
+    /// The other table.
+    pub(super) table: usize,
+    pub(super) on: On,
+}
+
+/// What must be equal.
+#[derive(Clone, Debug)]
+pub(super) enum On {
+    /// All arcs of both indexes.
+    WholeIndex,
+    /// These fields and the other table's index parts, one by one.
+    Index(Vec<Own>),
+    /// This field and a column of the other table.
+    Column { own: Own, column: usize },
+}
+
+/// How the rows of a table become ranges.
+#[derive(Clone, Debug)]
+pub(super) struct Ranges {
+    pub(super) recipe: Recipe,
+    pub(super) pool: Ref,
+    pub(super) vrf: Option<Ref>,
+    pub(super) size: Option<Ref>,
+    pub(super) used: Option<Ref>,
+    /// Rows count only where the field has one of these numbers (or bits).
+    pub(super) only: Vec<(Ref, Vec<i128>)>,
+    pub(super) skip_pools: Vec<Glob>,
+    pub(super) exclude: Option<Exclude>,
+    /// The better table: rows count only for what it lacks.
+    pub(super) fallback_for: Option<usize>,
+}
+
+/// What a range is made of.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Recipe {
+    StartEnd(Ref, Ref),
+    NetworkMask(Ref, Ref),
+    PrefixLength(Ref, Ref),
+}
+
+/// Rows whose addresses are taken out of the other rows of their group.
+#[derive(Clone, Debug)]
+pub(super) struct Exclude {
+    pub(super) field: Own,
+    pub(super) equals: i128,
+    pub(super) within: Vec<Own>,
+}
+
+impl Descriptor {
+    /// Reads a descriptor. `file` is how the person named it, for messages.
+    ///
+    /// # Errors
+    /// The first thing in it that is wrong or that the runtime cannot handle, and where.
+    pub fn parse(file: &str, source: &str, origin: Origin) -> Result<Self, DescriptorError> {
+        let refuse = |problem: Problem| DescriptorError::new(file, source, problem);
+        let raw: file::File = toml::from_str(source).map_err(|error| refuse(error.into()))?;
+        compile::descriptor(raw, origin, source).map_err(refuse)
+    }
+
+    /// Its name, by which the configuration chooses it.
+    pub fn name(&self) -> &Name {
+        &self.name
+    }
+
+    /// Whom it is for, in words.
+    pub fn vendor(&self) -> &str {
+        &self.vendor
+    }
+
+    /// Where it comes from.
+    pub fn origin(&self) -> &Origin {
+        &self.origin
+    }
+
+    /// The file's text.
+    pub fn source(&self) -> &str {
+        &self.source
+    }
+
+    /// The encoding of the router's texts where they are not UTF-8 and the configuration
+    /// says nothing else.
+    pub fn encoding(&self) -> Option<Encoding> {
+        self.encoding
+    }
+
+    /// The tables to read in the default context, in order.
+    pub fn tables(&self) -> impl ExactSizeIterator<Item = TableRef<'_>> {
+        (0..self.tables.len()).map(|index| TableRef { descriptor: self, index })
+    }
+
+    /// Whether its pools are spread over SNMP contexts.
+    pub fn has_contexts(&self) -> bool {
+        self.contexts.is_some()
+    }
+}
+
+/// One table of a descriptor, for those who read it from a router.
+#[derive(Clone, Copy, Debug)]
+pub struct TableRef<'a> {
+    descriptor: &'a Descriptor,
+    index: usize,
+}
+
+impl<'a> TableRef<'a> {
+    /// Its name in the descriptor.
+    pub fn name(self) -> &'a Name {
+        &self.table().name
+    }
+
+    /// The name under which its rows of another context than the default one are known.
+    pub fn name_in(self, vrf: &str) -> Name {
+        name_in(&self.table().name, vrf)
+    }
+
+    /// What to read of it.
+    pub fn columns(self) -> Columns {
+        let table = self.table();
+        let columns = table.columns.iter().map(|column| column.number).collect();
+        Columns { entry: table.entry.clone(), columns }
+    }
+
+    /// Whether ranges are read from it; the others give names to them.
+    pub fn has_ranges(self) -> bool {
+        self.table().ranges.is_some()
+    }
+
+    /// Whether ranges are read from it only where a better table lacks them.
+    pub fn is_fallback(self) -> bool {
+        self.table().ranges.as_ref().is_some_and(|ranges| ranges.fallback_for.is_some())
+    }
+
+    /// Whether it lists the SNMP contexts; then it is read in the default one alone.
+    pub fn lists_contexts(self) -> bool {
+        self.descriptor.contexts.as_ref().is_some_and(|contexts| contexts.table == self.index)
+    }
+
+    fn table(self) -> &'a Table {
+        &self.descriptor.tables[self.index]
+    }
+}
+
+/// A table's name in another context than the default one.
+pub(super) fn name_in(table: &str, vrf: &str) -> Name {
+    format!("{table}@{vrf}").into()
+}
+
+impl Table {
+    /// What a field holds.
+    pub(super) fn kind(&self, field: Own) -> Kind {
+        match field {
+            Own::Part(part) => self.parts[part].form.kind(),
+            Own::Column(column) => self.columns[column].form.kind(),
+        }
+    }
+
+    /// A field's name.
+    pub(super) fn field_name(&self, field: Own) -> &Name {
+        match field {
+            Own::Part(part) => &self.parts[part].name,
+            Own::Column(column) => &self.columns[column].name,
+        }
+    }
+
+    /// The row status column.
+    pub(super) fn status(&self) -> Option<usize> {
+        self.columns.iter().position(|column| column.form == ColumnForm::RowStatus)
+    }
+}
+
+impl Ranges {
+    /// The fields that a range is made of.
+    pub(super) fn ends(&self) -> [Ref; 2] {
+        match self.recipe {
+            Recipe::StartEnd(a, b) | Recipe::NetworkMask(a, b) | Recipe::PrefixLength(a, b) => [a, b],
+        }
+    }
+
+    /// The fields without which a row is not read.
+    pub(super) fn needed(&self) -> Vec<Ref> {
+        let mut fields = self.ends().to_vec();
+        fields.push(self.pool);
+        fields.extend(self.vrf);
+        fields.extend(self.only.iter().map(|(field, _)| *field));
+        fields
+    }
+
+    /// All fields that are used.
+    pub(super) fn used_fields(&self) -> Vec<Ref> {
+        let mut fields = self.needed();
+        fields.extend(self.size);
+        fields.extend(self.used);
+        if let Some(exclude) = &self.exclude {
+            fields.push(Ref::Own(exclude.field));
+            fields.extend(exclude.within.iter().map(|field| Ref::Own(*field)));
+        }
+        fields
+    }
+}

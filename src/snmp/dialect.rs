@@ -1,0 +1,110 @@
+//! How a question is put and its answer recognised: v2c by community, v3 by USM.
+
+use super::encode::community_message;
+use super::exchange::{Line, Verdict};
+use super::message::{Pdu, PduKind, Varbind, peek_id, read_community};
+use super::target::Secret;
+use super::v3::Conversation;
+use super::walk::{Failure, Reason};
+use super::{Context, Oid, Value};
+use crate::table::Engine;
+
+/// One question.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Question<'a> {
+    pub(super) context: &'a Context,
+    pub(super) kind: PduKind,
+    pub(super) oids: &'a [Oid],
+    /// max-repetitions of a GETBULK, 0 of everything else.
+    pub(super) repetitions: u32,
+    /// How often it may be sent.
+    pub(super) tries: u32,
+}
+
+impl Question<'_> {
+    /// The question as a PDU.
+    pub(super) fn pdu(&self, request_id: i32) -> Pdu {
+        Pdu {
+            kind: self.kind,
+            request_id,
+            error_status: 0,
+            error_index: i32::try_from(self.repetitions).unwrap_or(i32::MAX),
+            varbinds: self.oids.iter().map(|oid| Varbind { oid: oid.clone(), value: Value::Null }).collect(),
+        }
+    }
+}
+
+/// What is spoken with a target.
+#[derive(Debug)]
+pub(super) enum Dialect {
+    V2c(Secret),
+    V3(Box<Conversation>),
+}
+
+impl Dialect {
+    /// Asks and gives the Response, whatever its error status.
+    pub(super) async fn ask(&mut self, line: &mut Line, question: Question<'_>) -> Result<Pdu, Failure> {
+        match self {
+            Self::V2c(community) => ask_v2c(community, line, question).await,
+            Self::V3(conversation) => conversation.ask(line, question).await,
+        }
+    }
+
+    /// Whether a smaller question may be what a silent target waits for.
+    pub(super) fn is_acquainted(&self) -> bool {
+        match self {
+            Self::V2c(_) => true,
+            Self::V3(conversation) => conversation.is_acquainted(),
+        }
+    }
+
+    /// The SNMPv3 engine as last heard.
+    pub(super) fn engine(&self) -> Option<Engine> {
+        match self {
+            Self::V2c(_) => None,
+            Self::V3(conversation) => conversation.engine(),
+        }
+    }
+}
+
+async fn ask_v2c(community: &Secret, line: &mut Line, question: Question<'_>) -> Result<Pdu, Failure> {
+    let community = community_in(community, question.context);
+    let mut pending = line.transport.expect(line.peer);
+    let id = pending.id;
+    let datagram = community_message(&community, &question.pdu(id));
+    let transport = line.transport.clone();
+    line.ask(&mut pending, &datagram, question.tries, |bytes| {
+        let message = match read_community(bytes) {
+            Ok(message) => message,
+            Err(error) => {
+                let failure = Failure::new(Reason::Malformed, format!("the answer cannot be read: {error}"));
+                // Without the id anybody may have sent it.
+                let ours = peek_id(bytes) == Some(id);
+                return if ours { Verdict::Fail(failure) } else { Verdict::Ignore(failure) };
+            }
+        };
+        if message.community != community {
+            return ignore("an answer came with another community");
+        }
+        if message.pdu.kind != PduKind::Response || message.pdu.request_id != id {
+            return ignore("what came is no Response to the request");
+        }
+        transport.count_trailing(message.trailing);
+        Verdict::Answer(message.pdu)
+    })
+    .await
+}
+
+fn ignore<T>(detail: &str) -> Verdict<T> {
+    Verdict::Ignore(Failure::new(Reason::Malformed, detail))
+}
+
+/// v2c has no contexts; agents that serve several map a community `NAME@CONTEXT` to each.
+fn community_in(community: &Secret, context: &Context) -> Vec<u8> {
+    let mut octets = community.expose().to_vec();
+    if !context.name.is_empty() {
+        octets.push(b'@');
+        octets.extend_from_slice(&context.name);
+    }
+    octets
+}

@@ -1,0 +1,180 @@
+//! One question and the wait for its answer: transmissions, pauses, deadline, caps.
+
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::time::Duration;
+
+use rand::Rng;
+use tokio::time::{Instant, timeout_at};
+
+use super::target::Limits;
+use super::transport::{Pending, Sound, Transport};
+use super::walk::{Cost, Failure, Reason};
+
+/// How much longer each pause is than the one before.
+const GROWTH: f64 = 1.75;
+/// By how much a grown pause is shortened or lengthened at random, so that the requests of
+/// many sessions do not stay in step.
+const JITTER: f64 = 0.25;
+
+/// What a datagram is to the one who waits for an answer.
+#[derive(Debug)]
+pub(super) enum Verdict<T> {
+    /// The answer.
+    Answer(T),
+    /// Not the answer. Told if none comes.
+    Ignore(Failure),
+    /// Perhaps forged, perhaps true: nothing is sent again, and the question fails by this
+    /// if no answer comes before the running pause ends.
+    Doubt(Failure),
+    /// The question has failed.
+    Fail(Failure),
+}
+
+/// A peer, and what may still be spent on it.
+#[derive(Debug)]
+pub(super) struct Line {
+    pub(super) transport: Transport,
+    pub(super) peer: SocketAddr,
+    pub(super) limits: Limits,
+    pub(super) cost: Cost,
+    opened: Instant,
+}
+
+impl Line {
+    pub(super) fn new(transport: &Transport, peer: SocketAddr, limits: Limits) -> Self {
+        let peer = canonical(peer);
+        Self { transport: transport.clone(), peer, limits, cost: Cost::default(), opened: Instant::now() }
+    }
+
+    /// Sends `datagram` up to `tries` times and gives what `judge` takes for the answer. The
+    /// same octets go out each time, so that a late answer to an earlier one is one to all.
+    pub(super) async fn ask<T>(
+        &mut self,
+        pending: &mut Pending,
+        datagram: &[u8],
+        tries: u32,
+        mut judge: impl FnMut(&[u8]) -> Verdict<T>,
+    ) -> Result<T, Failure> {
+        if self.cost.requests >= self.limits.max_requests {
+            return Err(self.too_large("requests", u64::from(self.limits.max_requests)));
+        }
+        self.cost.requests += 1;
+        let asked = Instant::now();
+        let mut note = None;
+        for attempt in 0..tries.max(1) {
+            self.transmit(datagram, attempt).await?;
+            let until = Instant::now() + self.pause(attempt);
+            match self.listen(pending, until, &mut note, &mut judge).await? {
+                Some(answer) => return Ok(answer),
+                None if self.expired() => return Err(self.deadline_passed()),
+                None => {}
+            }
+        }
+        Err(note.unwrap_or_else(|| self.silence(tries.max(1), asked)))
+    }
+
+    /// Listens until an answer comes or the pause ends.
+    async fn listen<T>(
+        &mut self,
+        pending: &mut Pending,
+        until: Instant,
+        note: &mut Option<Failure>,
+        judge: &mut impl FnMut(&[u8]) -> Verdict<T>,
+    ) -> Result<Option<T>, Failure> {
+        let until = until.min(self.end());
+        let mut doubt = None;
+        while let Ok(sound) = timeout_at(until, pending.hear()).await {
+            let datagram = match sound {
+                Sound::Datagram(datagram) => datagram,
+                Sound::Stranger(from) => {
+                    *note = Some(self.stranger(pending.id, from));
+                    continue;
+                }
+            };
+            self.cost.bytes += u64::try_from(datagram.len()).unwrap_or(u64::MAX);
+            if self.cost.bytes > self.limits.max_bytes {
+                return Err(self.too_large("octets", self.limits.max_bytes));
+            }
+            match judge(&datagram) {
+                Verdict::Answer(answer) => return Ok(Some(answer)),
+                Verdict::Ignore(failure) => *note = Some(failure),
+                Verdict::Doubt(failure) => doubt = Some(failure),
+                Verdict::Fail(failure) => return Err(failure),
+            }
+        }
+        doubt.map_or(Ok(None), Err)
+    }
+
+    async fn transmit(&mut self, datagram: &[u8], attempt: u32) -> Result<(), Failure> {
+        if self.expired() {
+            return Err(self.deadline_passed());
+        }
+        if attempt > 0 {
+            self.cost.retries += 1;
+        }
+        self.transport.send(self.peer, datagram).await.map_err(|error| self.unsent(&error))
+    }
+
+    /// The pause after a transmission: the configured one after the first, longer ones later.
+    fn pause(&self, attempt: u32) -> Duration {
+        if attempt == 0 {
+            return self.limits.timeout;
+        }
+        let jitter = rand::rng().random_range(1.0 - JITTER..=1.0 + JITTER);
+        let growth = GROWTH.powi(i32::try_from(attempt).unwrap_or(i32::MAX)) * jitter;
+        Duration::try_from_secs_f64(self.limits.timeout.as_secs_f64() * growth)
+            .unwrap_or(self.limits.deadline)
+    }
+
+    fn end(&self) -> Instant {
+        self.opened + self.limits.deadline
+    }
+
+    fn expired(&self) -> bool {
+        Instant::now() >= self.end()
+    }
+
+    fn deadline_passed(&self) -> Failure {
+        Failure::new(Reason::Deadline, format!("not done within {:?}", self.limits.deadline))
+    }
+
+    pub(super) fn too_large(&self, what: &str, cap: u64) -> Failure {
+        Failure::new(Reason::TooLarge, format!("more than {cap} {what}"))
+    }
+
+    fn silence(&self, tries: u32, asked: Instant) -> Failure {
+        let waited = asked.elapsed().as_secs_f64();
+        let times = if tries == 1 { "once" } else { "times" };
+        let count = if tries == 1 { String::new() } else { format!("{tries} ") };
+        let detail = format!("no answer from {}, asked {count}{times} in {waited:.1} s", self.peer);
+        Failure::new(Reason::Timeout, detail)
+    }
+
+    fn stranger(&self, id: i32, from: SocketAddr) -> Failure {
+        let detail = format!("the answer to request {id} came from {from}, asked was {}", self.peer);
+        Failure::new(Reason::OtherAddress, detail)
+    }
+
+    fn unsent(&self, error: &io::Error) -> Failure {
+        Failure::new(send_reason(error), format!("cannot send to {}: {error}", self.peer))
+    }
+}
+
+/// Nothing listens there, or the local socket is at fault.
+fn send_reason(error: &io::Error) -> Reason {
+    match error.kind() {
+        io::ErrorKind::ConnectionRefused
+        | io::ErrorKind::HostUnreachable
+        | io::ErrorKind::NetworkUnreachable => Reason::Unreachable,
+        _ => Reason::SendFailed,
+    }
+}
+
+/// An IPv4 address in IPv6 clothes is reached by the IPv4 socket.
+fn canonical(peer: SocketAddr) -> SocketAddr {
+    match peer.ip().to_canonical() {
+        IpAddr::V4(ip) => SocketAddr::from((ip, peer.port())),
+        IpAddr::V6(_) => peer,
+    }
+}

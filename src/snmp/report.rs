@@ -1,0 +1,96 @@
+//! Reports: what an agent says that it could not do with a message (RFC 3414, 3.2; RFC 3412,
+//! 7.2; RFC 3413, 3.2).
+
+use super::message::Pdu;
+use super::target::{KeyExtension, PrivacyProtocol, User};
+use super::walk::{Failure, Reason};
+
+/// usmStats.
+const USM_STATS: [u32; 9] = [1, 3, 6, 1, 6, 3, 15, 1, 1];
+/// snmpMPDStats.
+const MPD_STATS: [u32; 9] = [1, 3, 6, 1, 6, 3, 11, 2, 1];
+/// snmpTargetObjects.
+const TARGET_OBJECTS: [u32; 8] = [1, 3, 6, 1, 6, 3, 12, 1];
+
+/// What a Report reports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Report {
+    UnsupportedLevel,
+    NotInTimeWindow,
+    UnknownUser,
+    UnknownEngine,
+    WrongDigest,
+    DecryptionError,
+    UnknownContext,
+    UnknownHandler,
+    Other,
+}
+
+impl Report {
+    pub(super) fn of(pdu: &Pdu) -> Self {
+        let Some(varbind) = pdu.varbinds.first() else { return Self::Other };
+        let arcs = varbind.oid.arcs();
+        let under = |root: &[u32]| arcs.strip_prefix(root).and_then(|rest| rest.first().copied());
+        match (under(&USM_STATS), under(&MPD_STATS), under(&TARGET_OBJECTS)) {
+            (Some(1), _, _) => Self::UnsupportedLevel,
+            (Some(2), _, _) => Self::NotInTimeWindow,
+            (Some(3), _, _) => Self::UnknownUser,
+            (Some(4), _, _) => Self::UnknownEngine,
+            (Some(5), _, _) => Self::WrongDigest,
+            (Some(6), _, _) => Self::DecryptionError,
+            (_, Some(3), _) => Self::UnknownHandler,
+            (_, _, Some(4 | 5)) => Self::UnknownContext,
+            _ => Self::Other,
+        }
+    }
+
+    /// The failure that it means for the one who asked as `user`.
+    pub(super) fn failure(self, user: &User, pdu: &Pdu) -> Failure {
+        let name = &user.name;
+        let (reason, detail) = match self {
+            Self::UnsupportedLevel => (
+                Reason::UnsupportedLevel,
+                format!("the agent does not offer user {name} this security level"),
+            ),
+            Self::NotInTimeWindow => {
+                (Reason::NotInTimeWindow, "the agent finds our message outside its time window".to_owned())
+            }
+            Self::UnknownUser => (Reason::UnknownUser, format!("the agent does not know the user {name}")),
+            Self::UnknownEngine => {
+                (Reason::UnknownEngine, "the agent does not go by the engine id that we sent".to_owned())
+            }
+            Self::WrongDigest => (
+                Reason::WrongDigest,
+                format!(
+                    "the agent finds the digest of user {name} wrong: authentication password or protocol"
+                ),
+            ),
+            Self::DecryptionError => (Reason::DecryptionError, decryption(user)),
+            Self::UnknownContext => {
+                (Reason::UnknownContext, "the agent does not know the context".to_owned())
+            }
+            Self::UnknownHandler => (
+                Reason::UnknownContext,
+                "the agent has nothing to answer for the context's engine id".to_owned(),
+            ),
+            Self::Other => {
+                let oid = pdu.varbinds.first().map(|varbind| varbind.oid.to_string()).unwrap_or_default();
+                (Reason::ErrorStatus, format!("the agent answered with a Report of {oid}"))
+            }
+        };
+        Failure::new(reason, detail)
+    }
+}
+
+fn decryption(user: &User) -> String {
+    let mut detail =
+        format!("the agent could not decrypt what user {} sent: privacy password or protocol", user.name);
+    if let Some((PrivacyProtocol::Aes192 | PrivacyProtocol::Aes256, _)) = user.privacy {
+        let other = match user.key_extension {
+            KeyExtension::Blumenthal => "reeder",
+            KeyExtension::Reeder => "blumenthal",
+        };
+        detail += &format!(", or key-extension = \"{other}\" where the vendor stretches keys that way");
+    }
+    detail
+}

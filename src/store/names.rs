@@ -1,0 +1,68 @@
+//! Names are kept once and referred to by number.
+
+use std::collections::HashMap;
+
+use sqlx::{Row, SqliteConnection};
+
+use super::error::Fault;
+use super::rows;
+use crate::table::Name;
+
+/// The names of a database, and those that the running transaction adds to them.
+#[derive(Debug, Default)]
+pub(super) struct Names {
+    by_id: HashMap<i64, Name>,
+    ids: HashMap<Name, i64>,
+    last: i64,
+    unsaved: Vec<(i64, Name)>,
+}
+
+impl Names {
+    pub(super) async fn load(conn: &mut SqliteConnection) -> Result<Self, Fault> {
+        let mut names = Self::default();
+        for row in sqlx::query("SELECT id, text FROM name").fetch_all(conn).await? {
+            let (id, text): (i64, &str) = (row.try_get(0)?, row.try_get(1)?);
+            names.add(id, Name::from(text));
+        }
+        Ok(names)
+    }
+
+    /// The name of a number that the database refers to.
+    pub(super) fn name(&self, id: i64) -> Result<Name, Fault> {
+        let name = self.by_id.get(&id).cloned();
+        name.ok_or_else(|| Fault::Damaged(format!("it refers to a name {id} that it does not have")))
+    }
+
+    /// The number of a name, where the database has it.
+    pub(super) fn known(&self, name: &str) -> Option<i64> {
+        self.ids.get(name).copied()
+    }
+
+    /// The number of a name; a new one is to be saved with [`Names::save`] before the
+    /// transaction ends.
+    pub(super) fn id(&mut self, name: &Name) -> i64 {
+        if let Some(id) = self.ids.get(name) {
+            return *id;
+        }
+        let id = self.last + 1;
+        self.unsaved.push((id, name.clone()));
+        self.add(id, name.clone());
+        id
+    }
+
+    /// Saves the names that [`Names::id`] has made up.
+    pub(super) async fn save(&mut self, conn: &mut SqliteConnection) -> Result<(), Fault> {
+        let unsaved = std::mem::take(&mut self.unsaved);
+        rows::insert(conn, "INSERT INTO name (id, text)", 2, &unsaved, |put, (id, name)| {
+            put.value(*id);
+            put.value(name.as_str());
+        })
+        .await
+    }
+
+    fn add(&mut self, id: i64, name: Name) {
+        self.last = self.last.max(id);
+        self.ids.insert(name.clone(), id);
+        self.by_id.insert(id, name);
+    }
+}

@@ -1,0 +1,297 @@
+//! What can be asked of a store. Each question is one read transaction, so that its parts
+//! belong together.
+
+use std::collections::{BTreeMap, HashMap};
+
+use jiff::Timestamp;
+use sqlx::{Row, SqliteConnection};
+
+use super::commit::{Known, Newest};
+use super::error::Fault;
+use super::groups;
+use super::memory;
+use super::names::Names;
+use super::rows::{self, Digest, OPEN, Span};
+use crate::address::Range;
+use crate::table::{Change, Class, Entry, Groups, GuardMemory, Memory, Name, Run, Session, Table};
+
+/// All that a start needs.
+#[derive(Clone, Debug)]
+pub struct Loaded {
+    /// The store's identity.
+    pub session: Session,
+    /// The newest generation; 0 before the first.
+    pub generation: u64,
+    /// When it was committed; none before the first.
+    pub committed: Option<Timestamp>,
+    /// Whether enough of the fleet has been read for the table to be published.
+    pub filled: bool,
+    /// The table. An entry's class is that of when it was committed; only its origin is kept
+    /// up to date.
+    pub table: Table,
+    /// The groups.
+    pub groups: Groups,
+    /// What is remembered per BAS.
+    pub memories: BTreeMap<Name, Memory>,
+    /// What the guard remembers; its holds by number.
+    pub guard: GuardMemory,
+}
+
+/// The table of one generation.
+#[derive(Clone, Debug)]
+pub struct Past {
+    /// Its number.
+    pub generation: u64,
+    /// When it was committed; none for generation 0, the empty table.
+    pub committed: Option<Timestamp>,
+    /// The entries.
+    pub table: Table,
+    /// The groups.
+    pub groups: Groups,
+}
+
+/// What one generation changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Generation {
+    /// Its number.
+    pub number: u64,
+    /// When it was committed.
+    pub committed: Timestamp,
+    /// How many entries the table had then.
+    pub entries: u64,
+    /// How many entries it added.
+    pub added: u64,
+    /// How many it removed.
+    pub removed: u64,
+    /// How many it altered.
+    pub altered: u64,
+    /// Whether it changed groups.
+    pub groups: bool,
+}
+
+struct Meta {
+    session: Session,
+    filled: bool,
+    oldest: i64,
+}
+
+async fn meta(conn: &mut SqliteConnection) -> Result<Meta, Fault> {
+    let row = sqlx::query("SELECT session, filled, oldest FROM meta").fetch_optional(conn).await?;
+    let row = row.ok_or_else(|| Fault::Damaged("it has no session".to_owned()))?;
+    let session: i64 = row.try_get(0)?;
+    Ok(Meta { session: Session(session.cast_unsigned()), filled: row.try_get(1)?, oldest: row.try_get(2)? })
+}
+
+pub(super) async fn session(conn: &mut SqliteConnection) -> Result<Session, Fault> {
+    Ok(meta(conn).await?.session)
+}
+
+pub(super) async fn load(conn: &mut SqliteConnection, known: &mut Known) -> Result<Loaded, Fault> {
+    let names = &known.names;
+    let meta = meta(conn).await?;
+    let newest = Newest::load(conn).await?;
+    let table = entries_at(conn, names, newest.number, newest.entries, newest.digest).await?;
+    let groups = groups::at(conn, names, newest.number).await?;
+    let (memories, written) = memory::load(conn, names).await?;
+    let guard = memory::load_guard(conn).await?;
+    known.memories = written;
+    known.guard = Some(guard.clone());
+    Ok(Loaded {
+        session: meta.session,
+        generation: newest.number.cast_unsigned(),
+        committed: newest.committed.map(time).transpose()?,
+        filled: meta.filled,
+        table,
+        groups,
+        memories,
+        guard,
+    })
+}
+
+/// The table of a generation, checked against what the generation's row says of it.
+async fn entries_at(
+    conn: &mut SqliteConnection,
+    names: &Names,
+    generation: i64,
+    count: i64,
+    digest: Digest,
+) -> Result<Table, Fault> {
+    let mut entries = Vec::with_capacity(usize::try_from(count).unwrap_or_default().min(1 << 24));
+    let mut found = Digest::default();
+    rows::read_entries(conn, names, Span::at(generation), |entry, _, _| {
+        found.add(&entry);
+        entries.push(entry);
+    })
+    .await?;
+    if (entries.len() as i64, found) != (count, digest) {
+        let detail = format!(
+            "the table of generation {generation} has {} entries where {count} were committed, or others",
+            entries.len()
+        );
+        return Err(Fault::Damaged(detail));
+    }
+    Table::new(entries).map_err(|pair| {
+        let (a, b) = *pair;
+        Fault::Damaged(format!("entries {} and {} of space {} overlap", a.range, b.range, a.space))
+    })
+}
+
+pub(super) async fn table_at(
+    conn: &mut SqliteConnection,
+    names: &Names,
+    generation: u64,
+) -> Result<Past, Fault> {
+    let number = kept(conn, generation).await?;
+    let row = sqlx::query("SELECT entries, digest, committed FROM generation WHERE number = ?1")
+        .bind(number)
+        .fetch_optional(&mut *conn)
+        .await?;
+    let (count, digest, committed) = match row {
+        Some(row) => (row.try_get(0)?, Digest::from_stored(row.try_get(1)?), Some(row.try_get(2)?)),
+        None if number == 0 => (0, Digest::default(), None),
+        None => return Err(Fault::Damaged(format!("generation {number} is missing"))),
+    };
+    Ok(Past {
+        generation,
+        committed: committed.map(time).transpose()?,
+        table: entries_at(conn, names, number, count, digest).await?,
+        groups: groups::at(conn, names, number).await?,
+    })
+}
+
+/// A generation's number, where its table can still be told.
+async fn kept(conn: &mut SqliteConnection, generation: u64) -> Result<i64, Fault> {
+    let oldest = meta(conn).await?.oldest;
+    let newest = Newest::load(conn).await?.number;
+    match i64::try_from(generation) {
+        Ok(number) if (oldest..=newest).contains(&number) => Ok(number),
+        _ => Err(Fault::NoGeneration {
+            wanted: generation,
+            oldest: oldest.cast_unsigned(),
+            newest: newest.cast_unsigned(),
+        }),
+    }
+}
+
+pub(super) async fn changes_between(
+    conn: &mut SqliteConnection,
+    names: &Names,
+    from: u64,
+    to: u64,
+) -> Result<Vec<Change>, Fault> {
+    let (a, b) = (kept(conn, from).await?, kept(conn, to).await?);
+    let (low, high) = (a.min(b), a.max(b));
+    let gone = Span { to_after: low, to_until: high, from_after: i64::MIN, from_until: low };
+    let come = Span { to_after: high, to_until: OPEN, from_after: low, from_until: high };
+    let (before, after) = if a <= b { (gone, come) } else { (come, gone) };
+    let mut sides: BTreeMap<(Name, Range), (Option<Entry>, Option<Entry>)> = BTreeMap::new();
+    rows::read_entries(conn, names, before, |entry, _, _| {
+        let key = (entry.space.clone(), entry.range);
+        sides.entry(key).or_default().0 = Some(entry);
+    })
+    .await?;
+    rows::read_entries(conn, names, after, |entry, _, _| {
+        let key = (entry.space.clone(), entry.range);
+        sides.entry(key).or_default().1 = Some(entry);
+    })
+    .await?;
+    let change = |sides| match sides {
+        (Some(before), Some(after)) if before == after => None,
+        (Some(before), Some(after)) => Some(Change::Altered { before, after }),
+        (Some(before), None) => Some(Change::Removed(before)),
+        (None, Some(after)) => Some(Change::Added(after)),
+        (None, None) => None,
+    };
+    Ok(sides.into_values().filter_map(change).collect())
+}
+
+pub(super) async fn generations(conn: &mut SqliteConnection, limit: u32) -> Result<Vec<Generation>, Fault> {
+    let oldest = meta(conn).await?.oldest;
+    let sql = "SELECT number, committed, entries, added, removed, altered, groups FROM generation \
+               WHERE number >= ?1 ORDER BY number DESC LIMIT ?2";
+    let rows = sqlx::query(sql).bind(oldest).bind(i64::from(limit)).fetch_all(conn).await?;
+    let count = |row: &sqlx::sqlite::SqliteRow, column: usize| -> Result<u64, Fault> {
+        Ok(row.try_get::<i64, _>(column)?.cast_unsigned())
+    };
+    rows.iter()
+        .map(|row| {
+            Ok(Generation {
+                number: count(row, 0)?,
+                committed: time(row.try_get(1)?)?,
+                entries: count(row, 2)?,
+                added: count(row, 3)?,
+                removed: count(row, 4)?,
+                altered: count(row, 5)?,
+                groups: row.try_get(6)?,
+            })
+        })
+        .collect()
+}
+
+/// The generation that was the newest at a time.
+///
+/// Times may step back, generation numbers do not. A generation dated after the newest one
+/// was dated by a clock that has been set right since, and is passed over; of the rest, the
+/// first that is dated later than the time ends the search. In doubt that is too early a
+/// generation: a window that begins too early holds too much back, one that begins too late
+/// lets a loss through.
+pub(super) async fn generation_at(conn: &mut SqliteConnection, at: Timestamp) -> Result<i64, Fault> {
+    let newest = Newest::load(conn).await?;
+    let sql = "SELECT min(number) FROM generation WHERE committed > ?1 AND committed <= ?2";
+    let later: Option<i64> = sqlx::query_scalar(sql)
+        .bind(at.as_microsecond())
+        .bind(newest.committed.unwrap_or(i64::MIN))
+        .fetch_one(&mut *conn)
+        .await?;
+    let oldest = meta(conn).await?.oldest;
+    Ok(later.map_or(newest.number, |later| later - 1).max(oldest))
+}
+
+pub(super) async fn runs_since(
+    conn: &mut SqliteConnection,
+    names: &Names,
+    since: Timestamp,
+) -> Result<Vec<Run>, Fault> {
+    let start = generation_at(conn, since).await?;
+    let times = times(conn, start).await?;
+    let span = Span { to_after: start, to_until: OPEN, from_after: i64::MIN, from_until: OPEN };
+    let mut runs = Vec::new();
+    let mut untimed = None;
+    rows::read_entries(conn, names, span, |entry, from, to| {
+        if entry.class == Class::Fill {
+            return;
+        }
+        let begun = times.get(&from).copied();
+        let ended = if to == OPEN { Some(None) } else { times.get(&to).copied().map(Some) };
+        match begun.zip(ended) {
+            // A clock that stepped back must not end a run before it begins, nor before the
+            // window in which it was seen.
+            Some((begun, ended)) => runs.push(Run {
+                space: entry.space,
+                range: entry.range,
+                owner: entry.owner,
+                from: begun,
+                to: ended.map(|ended| ended.max(begun).max(since)),
+            }),
+            None => untimed = Some(from),
+        }
+    })
+    .await?;
+    match untimed {
+        Some(generation) => Err(Fault::Damaged(format!("generation {generation} is missing"))),
+        None => Ok(runs),
+    }
+}
+
+/// When the generations were committed that entries valid after one refer to.
+async fn times(conn: &mut SqliteConnection, start: i64) -> Result<HashMap<i64, Timestamp>, Fault> {
+    let sql = "SELECT number, committed FROM generation WHERE number > ?1 \
+               OR number IN (SELECT from_gen FROM entry WHERE to_gen > ?1)";
+    let rows = sqlx::query(sql).bind(start).fetch_all(conn).await?;
+    rows.iter().map(|row| Ok((row.try_get(0)?, time(row.try_get(1)?)?))).collect()
+}
+
+/// A time of the database.
+fn time(microseconds: i64) -> Result<Timestamp, Fault> {
+    Timestamp::from_microsecond(microseconds).map_err(|error| Fault::Damaged(error.to_string()))
+}

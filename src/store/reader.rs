@@ -1,0 +1,159 @@
+//! A store that is only read: by a command while no daemon answers, also by a user who may
+//! not write to its directory.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use jiff::Timestamp;
+use sqlx::{Connection, SqliteConnection};
+
+use super::commit::Known;
+use super::error::{self, Fault};
+use super::names::Names;
+use super::open::{self, Settings};
+use super::read::{self, Generation, Loaded, Past};
+use super::{StoreError, beside};
+use crate::table::{Change, Run};
+
+/// A store opened for reading. Makes no file, takes no lock that a writer waits for.
+#[derive(Debug)]
+pub struct Reader {
+    path: PathBuf,
+    conn: SqliteConnection,
+    /// Where the log was not there to be read: as what the file has to be found afterwards.
+    still: Option<Still>,
+}
+
+impl Reader {
+    /// Opens the store at `path`.
+    ///
+    /// # Errors
+    /// `missing`, `foreign`, `newer`, `older`, `altered`, `damaged`, and what the system says.
+    pub async fn open(path: &Path, settings: Settings) -> Result<Self, StoreError> {
+        let path = open::absolute(path)?;
+        if fs::metadata(&path).map_err(|source| StoreError::io(&path, source))?.len() == 0 {
+            return Err(StoreError::Missing { path, detail: "the file is empty".to_owned() });
+        }
+        let fault = match open::reader(&path, settings).await {
+            Ok(conn) => return Ok(Self { path, conn, still: None }),
+            Err(fault) => fault,
+        };
+        // Without its log, and where none can be made, SQLite reads only what is promised to
+        // stay as it is.
+        let refused = matches!(
+            fault.code().map(|code| code & 0xff),
+            Some(error::READONLY | error::CANTOPEN | error::IOERR)
+        );
+        let still = Still::of(&path).filter(|_| refused).ok_or_else(|| fault.at(&path))?;
+        let conn = open::still_reader(&path, settings).await.map_err(|fault| fault.at(&path))?;
+        Ok(Self { path, conn, still: Some(still) })
+    }
+
+    /// All that the store has of now.
+    ///
+    /// # Errors
+    /// As for [`Reader::open`].
+    pub async fn load(&mut self) -> Result<Loaded, StoreError> {
+        let answer = async {
+            let mut tx = self.conn.begin().await?;
+            let mut known = Known { names: Names::load(&mut tx).await?, ..Known::default() };
+            let loaded = read::load(&mut tx, &mut known).await?;
+            tx.rollback().await?;
+            Ok(loaded)
+        };
+        let answer = answer.await;
+        self.checked(answer)
+    }
+
+    /// The table and groups of a generation.
+    ///
+    /// # Errors
+    /// `no-generation` where it does not exist or is no longer kept.
+    pub async fn table_at(&mut self, generation: u64) -> Result<Past, StoreError> {
+        let answer = async {
+            let mut tx = self.conn.begin().await?;
+            let names = Names::load(&mut tx).await?;
+            let past = read::table_at(&mut tx, &names, generation).await?;
+            tx.rollback().await?;
+            Ok(past)
+        };
+        let answer = answer.await;
+        self.checked(answer)
+    }
+
+    /// What turns the table of one generation into that of another, whichever is the later.
+    ///
+    /// # Errors
+    /// `no-generation` where one of them does not exist or is no longer kept.
+    pub async fn changes_between(&mut self, from: u64, to: u64) -> Result<Vec<Change>, StoreError> {
+        let answer = async {
+            let mut tx = self.conn.begin().await?;
+            let names = Names::load(&mut tx).await?;
+            let changes = read::changes_between(&mut tx, &names, from, to).await?;
+            tx.rollback().await?;
+            Ok(changes)
+        };
+        let answer = answer.await;
+        self.checked(answer)
+    }
+
+    /// The newest generations, newest first.
+    ///
+    /// # Errors
+    /// As for [`Reader::open`].
+    pub async fn generations(&mut self, limit: u32) -> Result<Vec<Generation>, StoreError> {
+        let answer = read::generations(&mut self.conn, limit).await;
+        self.checked(answer)
+    }
+
+    /// The generation that was the newest at a time.
+    ///
+    /// # Errors
+    /// As for [`Reader::open`].
+    pub async fn generation_at(&mut self, at: Timestamp) -> Result<u64, StoreError> {
+        let answer = read::generation_at(&mut self.conn, at).await.map(i64::cast_unsigned);
+        self.checked(answer)
+    }
+
+    /// For how long ranges were published as an owner's, as far as they were at some time
+    /// since `since`.
+    ///
+    /// # Errors
+    /// As for [`Reader::open`].
+    pub async fn runs_since(&mut self, since: Timestamp) -> Result<Vec<Run>, StoreError> {
+        let answer = async {
+            let mut tx = self.conn.begin().await?;
+            let names = Names::load(&mut tx).await?;
+            let runs = read::runs_since(&mut tx, &names, since).await?;
+            tx.rollback().await?;
+            Ok(runs)
+        };
+        let answer = answer.await;
+        self.checked(answer)
+    }
+
+    fn checked<T>(&self, answer: Result<T, Fault>) -> Result<T, StoreError> {
+        // Asked even before the answer's own failure: half of a change reads as damage.
+        if self.still.is_some() && self.still != Still::of(&self.path) {
+            return Err(StoreError::Busy { path: self.path.clone() });
+        }
+        answer.map_err(|fault| fault.at(&self.path))
+    }
+}
+
+/// By what a file shows that nobody wrote to it.
+#[derive(Debug, PartialEq, Eq)]
+struct Still {
+    length: u64,
+    modified: SystemTime,
+}
+
+impl Still {
+    /// Nothing where there is a log that would have to be read as well.
+    fn of(db: &Path) -> Option<Self> {
+        let log = fs::metadata(beside(db, "-wal")).map_or(0, |log| log.len());
+        let db = fs::metadata(db).ok()?;
+        (log == 0).then_some(Self { length: db.len(), modified: db.modified().ok()? })
+    }
+}

@@ -1,0 +1,279 @@
+//! Walks of whole recordings: through the replay agent, and over SNMP from `snmpsimd`. What
+//! must come out is worked out by hand from the files.
+
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+mod support;
+
+use std::path::PathBuf;
+
+use serde_json::Value;
+use support::json::{has_keys, text};
+use support::poolsync::{self, Outcome};
+use support::scratch::{Scratch, nobody};
+use support::site::{self, Site, configuration};
+use support::{have, junose, repository, skip, snmpsim};
+
+fn walk_file(name: &str) -> PathBuf {
+    repository(&format!("tests/data/walks/{name}.snmprec"))
+}
+
+/// A walk's ranges as `POOL VRF FIRST LAST ADDRESSES SIZE USED`, in any order.
+fn ranges(walk: &Value) -> Vec<String> {
+    let list = walk["ranges"].as_array().unwrap().iter();
+    let number = |value: &Value| value.as_u64().map_or("-".to_owned(), |n| n.to_string());
+    let mut lines: Vec<String> = list
+        .map(|r| {
+            let vrf = text(&r["vrf"]);
+            let vrf = if vrf.is_empty() { "-" } else { &vrf };
+            let [pool, first, last, count] = ["pool", "first", "last", "addresses"].map(|k| text(&r[k]));
+            format!("{pool} {vrf} {first} {last} {count} {} {}", number(&r["size"]), number(&r["used"]))
+        })
+        .collect();
+    lines.sort();
+    lines
+}
+
+struct Walk {
+    file: &'static str,
+    descriptor: &'static str,
+    /// As `ranges` writes them, sorted; worked out by hand from the file.
+    ranges: &'static [&'static str],
+}
+
+const WALKS: &[Walk] = &[
+    Walk {
+        file: "juniper-junose-erx",
+        descriptor: "juniper-junose",
+        ranges: &[
+            "biz-static - 198.51.100.16 198.51.100.31 16 16 4",
+            "iptv - 100.64.0.10 100.64.3.250 1009 1009 12",
+            "pppoe-a - 10.0.0.3 10.0.0.250 248 248 201",
+            "pppoe-a - 10.0.4.0 10.0.5.255 512 512 300",
+        ],
+    },
+    Walk {
+        file: "juniper-junose-erx@router2",
+        descriptor: "juniper-junose",
+        ranges: &[
+            "corp-vpn - 192.168.10.5 192.168.10.99 95 95 9",
+            "corp-vpn - 192.168.12.0 192.168.12.127 128 128 3",
+        ],
+    },
+    Walk {
+        file: "huawei-me60",
+        descriptor: "huawei",
+        ranges: &[
+            "corp vpn-corp 192.168.10.128 192.168.10.191 64 64 1",
+            "corp vpn-corp 192.168.10.5 192.168.10.99 95 95 11",
+            "iptv - 100.64.0.2 100.64.3.254 1021 1021 40",
+            "old-locked - 198.51.100.2 198.51.100.62 61 61 0",
+            "pppoe-a - 10.0.0.3 10.0.0.250 248 248 190",
+            "pppoe-a - 10.0.4.0 10.0.5.255 512 512 77",
+        ],
+    },
+    Walk {
+        file: "cisco-iosxe-localpool",
+        descriptor: "cisco-ios",
+        ranges: &[
+            "IPTV-CUST - 100.64.0.1 100.64.3.254 1022 - 12",
+            "PPP - 10.0.0.3 10.0.0.250 248 - 200",
+            "PPP - 10.0.4.0 10.0.5.255 512 - 10",
+            "corp-pool - 192.168.10.5 192.168.10.99 95 - 5",
+            "one - 198.51.100.9 198.51.100.9 1 - 1",
+            // A /40 of IPv6: 2^88 addresses.
+            "v6pd - 2001:db8:1000:: 2001:db8:10ff:ffff:ffff:ffff:ffff:ffff 309485009821345068724781056 - 9",
+        ],
+    },
+    Walk {
+        file: "zte-bras-uas",
+        descriptor: "zte-uas",
+        ranges: &[
+            "corp vpn-corp 192.168.10.5 192.168.10.99 95 - 2",
+            "iptv - 100.64.0.10 100.64.0.137 128 - 5",
+            "one - 198.51.100.9 198.51.100.9 1 - 1",
+            "pppoe-a - 10.0.0.3 10.0.0.250 248 - 200",
+            "pppoe-a - 10.0.4.0 10.0.4.255 256 - 30",
+            "pppoe-a - 10.0.5.0 10.0.5.255 256 - 7",
+        ],
+    },
+];
+
+#[track_caller]
+fn check_walk(walk: &Walk, outcome: &Outcome) {
+    let json = outcome.json();
+    has_keys(
+        &json,
+        &[
+            "bas",
+            "address",
+            "descriptor",
+            "state",
+            "reason",
+            "requests",
+            "retries",
+            "duration_ms",
+            "tables",
+            "ranges",
+            "rejected",
+        ],
+    );
+    assert_eq!(json["state"], "complete", "{}", walk.file);
+    assert_eq!(json["reason"], Value::Null);
+    assert_eq!(json["descriptor"], walk.descriptor);
+    assert_eq!(ranges(&json), walk.ranges, "{}", walk.file);
+    for table in json["tables"].as_array().unwrap() {
+        has_keys(table, &["name", "state", "reason", "rows"]);
+    }
+}
+
+#[test]
+fn walks_of_recordings_come_out_range_for_range() {
+    for walk in WALKS {
+        let file = walk_file(walk.file);
+        let outcome =
+            poolsync::run(["walk".as_ref(), "--json".as_ref(), "--replay".as_ref(), file.as_os_str()]);
+        check_walk(walk, &outcome.expect(0));
+    }
+}
+
+#[test]
+fn walks_over_snmp_come_out_the_same() {
+    if !have("walks_over_snmp_come_out_the_same", &["snmpsimd"]) {
+        return;
+    }
+    let scratch = Scratch::new();
+    let files: Vec<PathBuf> = WALKS.iter().map(|walk| walk_file(walk.file)).collect();
+    let simulator = snmpsim::Simulator::start(&scratch, &files);
+    let address = simulator.address().to_string();
+    for walk in WALKS {
+        let mut command = poolsync::command(["walk", &address, "--community-env", "WALK", "--json"]);
+        command.env("WALK", walk.file);
+        check_walk(walk, &poolsync::run_command(command).expect(0));
+    }
+}
+
+#[test]
+fn an_old_junose_box_is_read_by_its_first_ranges() {
+    let scratch = Scratch::new();
+    let system = "1.3.6.1.2.1.1.1.0|4|Juniper Networks, Inc. ERX-1440\n\
+                  1.3.6.1.2.1.1.2.0|6|1.3.6.1.4.1.4874.1.1.1.1.3\n\
+                  1.3.6.1.2.1.1.3.0|67|123456789\n";
+    let pools = junose::table(&[("pool1", "131.1.1.0", "131.1.10.255")]);
+    let file = scratch.write("old.snmprec", format!("{system}{pools}"));
+    let outcome = poolsync::run(["walk", "--json", "--replay", file.to_str().unwrap()]).expect(0);
+    let json = outcome.json();
+    assert_eq!(ranges(&json), ["pool1 - 131.1.1.0 131.1.10.255 2560 2560 0"]);
+    let prefixes = ["131.1.1.0/24", "131.1.2.0/23", "131.1.4.0/22", "131.1.8.0/23", "131.1.10.0/24"];
+    assert_eq!(json["ranges"][0]["prefixes"], serde_json::json!(prefixes));
+}
+
+#[test]
+fn prefixes_of_a_range_are_the_fewest() {
+    let file = walk_file("zte-bras-uas");
+    let json = poolsync::run(["walk", "--json", "--replay", file.to_str().unwrap()]).expect(0).json();
+    let list = json["ranges"].as_array().unwrap();
+    let range = list.iter().find(|r| r["first"] == "10.0.0.3").unwrap();
+    // 3, 4-7, 8-15, 16-31, 32-63, 64-127, 128-191, 192-223, 224-239, 240-247, 248-249, 250
+    let prefixes = [
+        "10.0.0.3/32",
+        "10.0.0.4/30",
+        "10.0.0.8/29",
+        "10.0.0.16/28",
+        "10.0.0.32/27",
+        "10.0.0.64/26",
+        "10.0.0.128/26",
+        "10.0.0.192/27",
+        "10.0.0.224/28",
+        "10.0.0.240/29",
+        "10.0.0.248/31",
+        "10.0.0.250/32",
+    ];
+    assert_eq!(range["prefixes"], serde_json::json!(prefixes));
+}
+
+/// A recording that may not be handed on with the sources: it is looked for beside them.
+#[test]
+fn the_recorded_flexbng_gives_32_ranges_in_32_pools() {
+    let folder = std::env::var_os("POOLSYNC_RECORDED_WALKS")
+        .map_or_else(|| repository("../shared/walks/recorded"), PathBuf::from);
+    let file = folder.join("netelastic-flexbng-ippool.snmprec");
+    if !file.is_file() {
+        let test = "the_recorded_flexbng_gives_32_ranges_in_32_pools";
+        return skip(test, "no recorded walks here (POOLSYNC_RECORDED_WALKS)");
+    }
+    let args = ["walk", "--json", "--mib", "netelastic-flexbng", "--replay", file.to_str().unwrap()];
+    let json = poolsync::run(args).expect(0).json();
+    let ranges = json["ranges"].as_array().unwrap();
+    assert_eq!(ranges.len(), 32);
+    let mut pools: Vec<String> = ranges.iter().map(|r| text(&r["pool"])).collect();
+    pools.sort();
+    pools.dedup();
+    assert_eq!(pools.len(), 32);
+    // Start and end of every section, as its columns 1 and 2 (hex or dotted) have them.
+    const SECTION: &str = "1.3.6.1.4.1.54268.1.1.2.2.1";
+    let starts = support::snmprec::column(&file, &format!("{SECTION}.1"));
+    let mut expected: Vec<(String, String)> = starts
+        .iter()
+        .map(|(i, first)| (first.clone(), support::snmprec::cell(&file, &format!("{SECTION}.2"), i).unwrap()))
+        .collect();
+    expected.sort();
+    let mut read: Vec<(String, String)> =
+        ranges.iter().map(|r| (text(&r["first"]), text(&r["last"]))).collect();
+    read.sort();
+    assert_eq!(read, expected);
+}
+
+#[test]
+fn a_walk_that_nobody_answers_ends_with_1() {
+    let nobody = nobody();
+    let mut command = poolsync::command(["walk", &nobody.to_string(), "--community-env", "WALK", "--json"]);
+    command.env("WALK", "public");
+    let outcome = poolsync::run_command(command).expect(1);
+    let json = outcome.json();
+    assert_eq!(json["state"], "failed");
+    assert!(json["reason"].is_string());
+    assert_eq!(json["ranges"], serde_json::json!([]));
+    let site = Site::new(Scratch::new(), &configuration(&[("silent", nobody, "east")]));
+    site.run(&["walk", "silent"]).expect(1).said(&["silent"]);
+}
+
+#[test]
+fn a_walk_can_be_saved_and_replayed() {
+    if !have("a_walk_can_be_saved_and_replayed", &["snmpd", "python3"]) {
+        return;
+    }
+    let (site, router) = site::with_router(&[("pool1", "131.1.1.0", "131.1.10.255")]);
+    let saved = site.scratch.join("saved.snmprec");
+    let walked = site.run(&["walk", "bas-a", "--json", "--save", saved.to_str().unwrap()]).expect(0);
+    drop(router);
+    let replayed = poolsync::run(["walk", "--json", "--replay", saved.to_str().unwrap()]).expect(0);
+    assert_eq!(ranges(&walked.json()), ranges(&replayed.json()));
+    assert_eq!(ranges(&replayed.json()).len(), 1);
+}
+
+#[test]
+fn descriptors_are_listed_shown_and_checked() {
+    let names = ["juniper-junose", "huawei", "cisco-ios", "zte-uas", "netelastic-flexbng"];
+    let list = poolsync::run(["mib", "list"]).expect(0).stdout;
+    assert!(names.iter().all(|name| list.contains(name)), "{list}");
+    poolsync::run(["mib", "list", "--json"]).expect(0).json();
+    for name in names {
+        assert!(!poolsync::run(["mib", "show", name]).expect(0).stdout.is_empty());
+        poolsync::run(["mib", "show", name, "--json"]).expect(0).json();
+    }
+    assert_ne!(poolsync::run(["mib", "show", "no-such"]).code, Some(0));
+
+    let scratch = Scratch::new();
+    let file = std::fs::read_to_string(repository("mibs/zte-uas.toml")).unwrap();
+    let good = scratch.write("good.toml", &file);
+    poolsync::run(["mib", "check", good.to_str().unwrap()]).expect(0);
+    let bad = scratch.write("bad.toml", format!("{file}\nno-such-key = 1\n"));
+    let outcome = poolsync::run(["mib", "check", bad.to_str().unwrap()]);
+    assert_ne!(outcome.code, Some(0));
+    outcome.said(&["bad.toml", "no-such-key", "^"]);
+    // A descriptor is taken from a file at once.
+    let walk = walk_file("zte-bras-uas");
+    let args = ["walk", "--json", "--mib", good.to_str().unwrap(), "--replay", walk.to_str().unwrap()];
+    assert_eq!(ranges(&poolsync::run(args).expect(0).json()).len(), 6);
+}
