@@ -1,5 +1,6 @@
 //! Every way in which a configuration can be wrong: each `*.toml` of tests/data/config has
 //! its whole message in the `.err` beside it.
+#![allow(clippy::unwrap_used, clippy::panic)] // in helpers of tests, too
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -8,8 +9,10 @@ use std::path::{Path, PathBuf};
 use poolsync::config::{ConfigError, Environment, Loaded, Loader};
 
 fn load(path: &Path) -> Result<Loaded, ConfigError> {
-    let variables = [("COMMUNITY", "Bv4hNs82Lq6t"), ("PASSWORD", "Gd3jRf71Mc9y"), ("SHORT", "Zq7xWv9"), ("EMPTY", "")];
-    let variables: BTreeMap<_, _> = variables.into_iter().map(|(key, value)| (key.into(), value.into())).collect();
+    let variables =
+        [("COMMUNITY", "Bv4hNs82Lq6t"), ("PASSWORD", "Gd3jRf71Mc9y"), ("SHORT", "Zq7xWv9"), ("EMPTY", "")];
+    let variables: BTreeMap<_, _> =
+        variables.into_iter().map(|(key, value)| (key.into(), value.into())).collect();
     Loader { environment: Environment { variables }, secrets: true }.load(path)
 }
 
@@ -49,7 +52,9 @@ fn each_fault_is_told_with_its_line_and_what_was_expected() {
 fn no_message_holds_a_secret() {
     for path in cases() {
         let told = message(&path);
-        for piece in ["Zq7xWv93Kp5m", "Bv4hNs82Lq6t", "Gd3jRf71Mc9y"].iter().flat_map(|s| s.as_bytes().windows(4)) {
+        for piece in
+            ["Zq7xWv93Kp5m", "Bv4hNs82Lq6t", "Gd3jRf71Mc9y"].iter().flat_map(|s| s.as_bytes().windows(4))
+        {
             let piece = std::str::from_utf8(piece).unwrap();
             assert!(!told.contains(piece), "{piece} in {told}");
         }

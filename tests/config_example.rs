@@ -1,5 +1,6 @@
 //! The example configuration is what people read first: it must load, say the truth about
 //! defaults, and name every key.
+#![allow(clippy::unwrap_used, clippy::panic)] // in helpers of tests, too
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -74,10 +75,13 @@ fn what_it_calls_a_default_is_one() {
     let lines: Vec<&str> = EXAMPLE.lines().collect();
     let mut seen = 0;
     for (i, line) in lines.iter().enumerate() {
-        let Some(line) = line.strip_prefix('#').filter(|rest| rest.starts_with(|c: char| c.is_ascii_lowercase())) else {
+        let Some(line) =
+            line.strip_prefix('#').filter(|rest| rest.starts_with(|c: char| c.is_ascii_lowercase()))
+        else {
             continue;
         };
-        let text: String = (0..lines.len()).map(|j| if i == j { line } else { lines[j] }.to_owned() + "\n").collect();
+        let text: String =
+            (0..lines.len()).map(|j| if i == j { line } else { lines[j] }.to_owned() + "\n").collect();
         let key = line.split(" =").next().unwrap();
         if NO_DEFAULT.iter().any(|sample| *sample == key || *sample == line) {
             continue;
@@ -93,22 +97,41 @@ fn what_it_calls_a_default_is_one() {
 fn what_has_no_default_is_a_good_example() {
     let folder = folder();
     fs::create_dir(folder.path().join("bas.d")).unwrap();
-    for sample in ["static-file", "pps", "source", "engine-id", "context-engine-id", "encoding", "context-community", "reply-from", "pools", "file", "only", "group", "canary"] {
+    for sample in [
+        "static-file",
+        "pps",
+        "source",
+        "engine-id",
+        "context-engine-id",
+        "encoding",
+        "context-community",
+        "reply-from",
+        "pools",
+        "file",
+        "only",
+        "group",
+        "canary",
+    ] {
         let line = EXAMPLE.lines().find(|line| line.starts_with(&format!("#{sample} ="))).unwrap();
         let text = EXAMPLE.replacen(line, &line[1..], 1);
         let text = if sample == "source" { text.replace("[2001:db8::9]:1161", "192.0.2.10") } else { text };
-        load(folder.path(), &text).unwrap_or_else(|e| panic!("{sample}: {e}"));
+        let config = load(folder.path(), &text).unwrap_or_else(|e| panic!("{sample}: {e}")).config;
+        let printed = config.to_toml();
+        let again =
+            load(folder.path(), &printed).unwrap_or_else(|e| panic!("{sample}: {e}\n{printed}")).config;
+        assert_eq!(again, config, "{sample}");
     }
 }
 
-/// The tables of the example: where a key can be put in, and what a message about it says.
+/// The tables of the example: the octet at which a key can be put in, and its line. `edges`
+/// by service is none: its keys are names.
 fn openings(text: &str) -> Vec<(usize, usize)> {
     let mut found = vec![(0, 1)];
     for (number, line) in text.lines().enumerate() {
         let start = line.as_ptr() as usize - text.as_ptr() as usize;
         if line.starts_with('[') {
             found.push((start + line.len() + 1, number + 2));
-        } else if !line.starts_with('#') {
+        } else if !line.starts_with('#') && !line.starts_with("edges") {
             found.extend(line.match_indices("{ ").map(|(at, _)| (start + at + 2, number + 1)));
         }
     }

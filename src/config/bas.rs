@@ -92,9 +92,27 @@ impl PoolFilter {
 impl Bas {
     /// The keys of `[bas.NAME]`.
     pub(super) const KEYS: &'static [&'static str] = &[
-        "address", "snmp", "mib", "edges", "region", "priority", "pair", "vrfs", "pools", "interval", "encoding",
-        "timeout", "retries", "deadline", "max-rows", "max-bytes", "max-requests", "max-repetitions", "pps",
-        "source", "reply-from",
+        "address",
+        "snmp",
+        "mib",
+        "edges",
+        "region",
+        "priority",
+        "pair",
+        "vrfs",
+        "pools",
+        "interval",
+        "encoding",
+        "timeout",
+        "retries",
+        "deadline",
+        "max-rows",
+        "max-bytes",
+        "max-requests",
+        "max-repetitions",
+        "pps",
+        "source",
+        "reply-from",
     ];
 
     /// Who owns what it lists: its pair, else itself.
@@ -111,7 +129,8 @@ impl Bas {
         let mib = section.read_or(cx, "mib", Descriptor::Auto, |cx, n| name(cx, n).map(Descriptor::of));
         let edges = section.required(cx, "edges", by_service);
         let region = section.read(cx, "region", name);
-        let priority = section.read_or(cx, "priority", 0, |cx, n| integer(cx, n, i32::MIN.into()..=i32::MAX.into()));
+        let priority =
+            section.read_or(cx, "priority", 0, |cx, n| integer(cx, n, i32::MIN.into()..=i32::MAX.into()));
         let pair = section.read(cx, "pair", owner);
         let vrfs = section.read(cx, "vrfs", |cx, n| some(cx, n, VRFS, vrf));
         let pools = section.read_or(cx, "pools", PoolFilter::default(), PoolFilter::read);
@@ -121,7 +140,19 @@ impl Bas {
         let name = entry.key.as_str().into();
         let (address, snmp, edges) = (address?, snmp?, edges?);
         Some(Self {
-            name, address, snmp, mib, edges, region, priority, pair, vrfs, pools, interval, encoding, overrides,
+            name,
+            address,
+            snmp,
+            mib,
+            edges,
+            region,
+            priority,
+            pair,
+            vrfs,
+            pools,
+            interval,
+            encoding,
+            overrides,
         })
     }
 
@@ -140,7 +171,10 @@ impl Bas {
         let PoolFilter { include, exclude } = &self.pools;
         if !include.is_empty() || !exclude.is_empty() {
             let patterns = |globs: &[Glob]| print::list(globs.iter().map(Glob::as_str));
-            out.raw("pools", format_args!("{{ include = {}, exclude = {} }}", patterns(include), patterns(exclude)));
+            out.raw(
+                "pools",
+                format_args!("{{ include = {}, exclude = {} }}", patterns(include), patterns(exclude)),
+            );
         }
         out.optional("interval", self.interval.map(super::duration::show));
         out.optional("encoding", self.encoding.map(|encoding| encoding.0.name()));
@@ -166,7 +200,8 @@ impl Descriptor {
 fn owner(cx: &mut Context, node: &Node) -> Option<Name> {
     let name = name(cx, node)?;
     if name.starts_with(super::statics::OWNER_PREFIX) {
-        let message = format!("names that begin with `{}` are those of static lines", super::statics::OWNER_PREFIX);
+        let message =
+            format!("names that begin with `{}` are those of static lines", super::statics::OWNER_PREFIX);
         cx.wrong(Problem::new(node.place, message).help("expected another name"));
         return None;
     }
@@ -215,8 +250,10 @@ fn write_edges(edges: &BTreeMap<Name, Vec<Name>>, out: &mut Writer) {
     match edges.get(DEFAULT_SERVICE) {
         Some(only) if edges.len() == 1 => out.strings("edges", only),
         _ => {
-            let lists: Vec<String> =
-                edges.iter().map(|(service, list)| format!("{} = {}", print::key(service), print::list(list))).collect();
+            let lists: Vec<String> = edges
+                .iter()
+                .map(|(service, list)| format!("{} = {}", print::key(service), print::list(list)))
+                .collect();
             out.raw("edges", format_args!("{{ {} }}", lists.join(", ")));
         }
     }

@@ -27,11 +27,15 @@ impl Placed<'_> {
 
 /// Notes what does not fit together.
 pub(super) fn check(cx: &mut Context, config: &Config, bas: &[Entry], exports: &[Entry]) {
-    let placed = bas.iter().filter_map(|entry| Some(Placed { bas: config.bas.get(entry.key.as_str())?, entry }));
+    let placed =
+        bas.iter().filter_map(|entry| Some(Placed { bas: config.bas.get(entry.key.as_str())?, entry }));
     let all: Vec<Placed<'_>> = placed.collect();
     if bas.is_empty() {
         let whole = Place::new(0, 0..0);
-        cx.warn(Problem::new(whole, "no BAS is configured: nothing is polled").help("expected tables [bas.NAME], or an [inventory]"));
+        cx.warn(
+            Problem::new(whole, "no BAS is configured: nothing is polled")
+                .help("expected tables [bas.NAME], or an [inventory]"),
+        );
     }
     pairs(cx, &all, bas);
     same_agents(cx, config, &all);
@@ -46,6 +50,7 @@ pub(super) fn check(cx: &mut Context, config: &Config, bas: &[Entry], exports: &
 
 /// A pair has two BASes or more, all with the same edges, and a name that is no other BAS's.
 fn pairs(cx: &mut Context, all: &[Placed<'_>], bas: &[Entry]) {
+    let names: BTreeMap<&Name, &Placed<'_>> = all.iter().map(|placed| (&placed.bas.name, placed)).collect();
     let mut pairs: BTreeMap<&Name, Vec<&Placed<'_>>> = BTreeMap::new();
     for placed in all {
         if let Some(pair) = &placed.bas.pair {
@@ -61,13 +66,20 @@ fn pairs(cx: &mut Context, all: &[Placed<'_>], bas: &[Entry]) {
         for other in others.iter().filter(|other| other.bas.edges != first.bas.edges) {
             let message = format!("the BASes of the pair `{pair}` have different edges");
             let problem = Problem::new(other.place("edges"), message);
-            cx.wrong(problem.help("expected the same: a pair is one owner").also("the first has its own at", first.place("edges")));
+            cx.wrong(
+                problem
+                    .help("expected the same: a pair is one owner")
+                    .also("the first has its own at", first.place("edges")),
+            );
         }
-        let outsider = all.iter().find(|placed| placed.bas.name == *pair && placed.bas.pair.as_ref() != Some(pair));
-        if let Some(outsider) = outsider {
+        if let Some(outsider) = names.get(pair).filter(|placed| placed.bas.pair.as_ref() != Some(pair)) {
             let message = format!("`{pair}` is also the name of a BAS outside the pair");
             let problem = Problem::new(first.place("pair"), message);
-            cx.wrong(problem.help("expected another name: both would be one owner").also("the BAS stands at", outsider.entry.place));
+            cx.wrong(
+                problem
+                    .help("expected another name: both would be one owner")
+                    .also("the BAS stands at", outsider.entry.place),
+            );
         }
     }
 }
@@ -81,13 +93,18 @@ fn says(entry: &Entry, key: &str, wanted: &str) -> bool {
 fn same_agents(cx: &mut Context, config: &Config, all: &[Placed<'_>]) {
     let mut seen: BTreeMap<_, Vec<&Placed<'_>>> = BTreeMap::new();
     for placed in all {
-        let profile = |bas: &Bas| config.snmp.get(&bas.snmp).map(|profile| (&profile.version, &profile.context));
+        let profile =
+            |bas: &Bas| config.snmp.get(&bas.snmp).map(|profile| (&profile.version, &profile.context));
         let earlier = seen.entry(&placed.bas.address).or_default();
         let twin = earlier.iter().find(|other| profile(other.bas) == profile(placed.bas));
         if let Some(twin) = twin {
             let message = format!("`{}` has the same address", twin.bas.name);
             let problem = Problem::new(placed.place("address"), message);
-            cx.wrong(problem.help("expected another address, or an `snmp` with another context").also("it stands at", twin.place("address")));
+            cx.wrong(
+                problem
+                    .help("expected another address, or an `snmp` with another context")
+                    .also("it stands at", twin.place("address")),
+            );
         }
         earlier.push(placed);
     }
@@ -102,7 +119,8 @@ fn sources(cx: &mut Context, config: &Config, placed: &Placed<'_>) {
         Host::Name(_) => return,
     };
     if six != source.is_ipv6() {
-        let place = placed.entry.node.get("source").map_or_else(|| placed.place("address"), |node| node.place);
+        let place =
+            placed.entry.node.get("source").map_or_else(|| placed.place("address"), |node| node.place);
         let message = format!("{} cannot be asked from `source` {source}", placed.bas.address);
         cx.wrong(Problem::new(place, message).help("expected both of one family"));
     }
@@ -116,7 +134,8 @@ fn vrfs(cx: &mut Context, config: &Config, placed: &Placed<'_>) {
                 _ => None,
             };
             let place = item.unwrap_or_else(|| placed.place("vrfs"));
-            let warning = Problem::new(place, format!("the VRF `{vrf}` belongs to no space: its pools enter no table"));
+            let warning =
+                Problem::new(place, format!("the VRF `{vrf}` belongs to no space: its pools enter no table"));
             cx.warn(warning.help("a [space.NAME] takes it in by its `vrfs`"));
         }
     }
@@ -124,10 +143,13 @@ fn vrfs(cx: &mut Context, config: &Config, placed: &Placed<'_>) {
 
 /// `2001:db8::1:161` is an address; somebody may have meant a port.
 fn port_in_literal(cx: &mut Context, placed: &Placed<'_>) {
-    let Some(Node { value: Value::Text(text) | Value::Cell(text), place }) = placed.entry.node.get("address") else {
+    let Some(Node { value: Value::Text(text) | Value::Cell(text), place }) = placed.entry.node.get("address")
+    else {
         return;
     };
-    if let Some(address) = text.strip_suffix(":161").filter(|address| address.contains(':') && !address.starts_with('[')) {
+    if let Some(address) =
+        text.strip_suffix(":161").filter(|address| address.contains(':') && !address.starts_with('['))
+    {
         let warning = Problem::new(*place, format!("this is the address {text}, port 161"));
         cx.warn(warning.help(format!("a port behind an IPv6 address needs brackets: \"[{address}]:161\"")));
     }
@@ -143,7 +165,11 @@ fn files(cx: &mut Context, exports: &[Entry]) {
             let path = cx.resolve_path(Path::new(path));
             if let Some(first) = seen.insert(path, node.place) {
                 let problem = Problem::new(node.place, "this file is written already");
-                cx.wrong(problem.help("expected a file for each table and for each groups").also("the first stands at", first));
+                cx.wrong(
+                    problem
+                        .help("expected a file for each table and for each groups")
+                        .also("the first stands at", first),
+                );
             }
         }
     }
@@ -157,12 +183,18 @@ fn services(cx: &mut Context, config: &Config, exports: &[Entry]) {
         let known = &*export.service == DEFAULT_SERVICE
             || config.bas.values().any(|bas| bas.edges.contains_key(&export.service));
         if !known {
-            let message = format!("no BAS has edges for the service `{}`: all answer with `{DEFAULT_SERVICE}`", export.service);
+            let message = format!(
+                "no BAS has edges for the service `{}`: all answer with `{DEFAULT_SERVICE}`",
+                export.service
+            );
             cx.warn(Problem::new(place("service"), message));
         }
         let chosen = config.bas.keys().any(|name| export.only.iter().any(|glob| glob.matches(name)));
         if !export.only.is_empty() && !chosen {
-            cx.warn(Problem::new(place("only"), "this fits no BAS: the export holds nothing but the default edge"));
+            cx.warn(Problem::new(
+                place("only"),
+                "this fits no BAS: the export holds nothing but the default edge",
+            ));
         }
     }
 }

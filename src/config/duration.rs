@@ -45,7 +45,8 @@ pub(super) fn show(duration: Duration) -> String {
         (u64::from(duration.subsec_micros() % 1000), "us"),
         (u64::from(duration.subsec_nanos() % 1000), "ns"),
     ];
-    let words: Vec<String> = parts.iter().filter(|(n, _)| *n > 0).map(|(n, unit)| format!("{n}{unit}")).collect();
+    let words: Vec<String> =
+        parts.iter().filter(|(n, _)| *n > 0).map(|(n, unit)| format!("{n}{unit}")).collect();
     if words.is_empty() { "0s".to_owned() } else { words.join(" ") }
 }
 
@@ -59,16 +60,24 @@ mod tests {
 
     #[test]
     fn durations_are_read_as_people_write_them() {
-        for (text, milliseconds) in
-            [("5m", 300_000), ("500ms", 500), ("1h 30m", 5_400_000), ("90d", 7_776_000_000), ("1w", 604_800_000), ("1.5s", 1500), ("PT5M", 300_000), ("0s", 0)]
-        {
+        for (text, milliseconds) in [
+            ("5m", 300_000),
+            ("500ms", 500),
+            ("1h 30m", 5_400_000),
+            ("90d", 7_776_000_000),
+            ("1w", 604_800_000),
+            ("1.5s", 1500),
+            ("PT5M", 300_000),
+            ("0s", 0),
+        ] {
             assert_eq!(read(text), Ok(Duration::from_millis(milliseconds)), "{text}");
         }
     }
 
     #[test]
     fn what_is_no_duration_is_refused() {
-        for text in ["", "5", "5x", "m", "-5m", "5m ago", "1mo", "1y", "3651d", "99999999999999999999d", " "] {
+        for text in ["", "5", "5x", "m", "-5m", "5m ago", "1mo", "1y", "3651d", "99999999999999999999d", " "]
+        {
             assert!(read(text).is_err(), "{text}");
         }
     }

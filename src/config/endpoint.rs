@@ -97,7 +97,10 @@ fn bracketed(rest: &str) -> Result<(Host, Option<&str>), String> {
 
 fn read_port(text: &str) -> Result<u16, String> {
     let digits = text.bytes().all(|b| b.is_ascii_digit());
-    text.parse().ok().filter(|port| digits && *port > 0).ok_or_else(|| "has no port from 1 to 65535".to_owned())
+    text.parse()
+        .ok()
+        .filter(|port| digits && *port > 0)
+        .ok_or_else(|| "has no port from 1 to 65535".to_owned())
 }
 
 fn six(text: &str) -> Option<Host> {
@@ -127,7 +130,9 @@ fn reachable(host: &Host) -> Result<(), String> {
         Host::Address(address) if address.is_unspecified() || address.is_multicast() => {
             Err("is no address of a host".to_owned())
         }
-        Host::Address(IpAddr::V4(address)) if address.is_broadcast() => Err("is no address of a host".to_owned()),
+        Host::Address(IpAddr::V4(address)) if address.is_broadcast() => {
+            Err("is no address of a host".to_owned())
+        }
         _ => Ok(()),
     }
 }
@@ -196,7 +201,8 @@ mod tests {
         ] {
             assert_eq!(read(text), Ok(expected), "{text}");
         }
-        let scoped = |zone: &str, port| Endpoint { host: Host::Scoped("fe80::1".parse().unwrap(), zone.into()), port };
+        let scoped =
+            |zone: &str, port| Endpoint { host: Host::Scoped("fe80::1".parse().unwrap(), zone.into()), port };
         assert_eq!(read("fe80::1%eth0"), Ok(scoped("eth0", 161)));
         assert_eq!(read("[fe80::1%eth0]:1161"), Ok(scoped("eth0", 1161)));
         let named = |name: &str, port| Endpoint { host: Host::Name(name.into()), port };
@@ -208,9 +214,31 @@ mod tests {
     #[test]
     fn what_is_no_endpoint_is_refused() {
         for text in [
-            "", ":", ":161", "300.1.2.3", "10.0.0", "010.0.0.1", "192.0.2.9:", "192.0.2.9:0", "192.0.2.9:65536", "192.0.2.9:+1",
-            "[2001:db8::1", "[2001:db8::1]1161", "[192.0.2.9]", "[]:161", "2001:db8::g", "fe80::1%", "a b", "-a", "a..b", "0.0.0.0", "::",
-            "224.0.0.1", "255.255.255.255", "192.0.2.9/32", "host:snmp",
+            "",
+            ":",
+            ":161",
+            "300.1.2.3",
+            "10.0.0",
+            "010.0.0.1",
+            "192.0.2.9:",
+            "192.0.2.9:0",
+            "192.0.2.9:65536",
+            "192.0.2.9:+1",
+            "[2001:db8::1",
+            "[2001:db8::1]1161",
+            "[192.0.2.9]",
+            "[]:161",
+            "2001:db8::g",
+            "fe80::1%",
+            "a b",
+            "-a",
+            "a..b",
+            "0.0.0.0",
+            "::",
+            "224.0.0.1",
+            "255.255.255.255",
+            "192.0.2.9/32",
+            "host:snmp",
         ] {
             assert!(read(text).is_err(), "{text}");
         }

@@ -9,6 +9,9 @@ use super::source::{Place, Sources};
 /// How many problems a message shows in full.
 const SHOWN: usize = 20;
 
+/// How many problems are kept: a fault of a profile may be one of ten thousand BASes.
+const KEPT: usize = 100;
+
 /// Where a problem is.
 #[derive(Clone, Debug)]
 pub(super) enum At {
@@ -24,7 +27,7 @@ pub(super) struct Problem {
     at: At,
     message: String,
     help: Option<String>,
-    also: Vec<(String, Place)>,
+    also: Option<Box<(String, Place)>>,
     hide: Vec<Place>,
     syntax: bool,
 }
@@ -57,7 +60,7 @@ impl Problem {
     }
 
     fn at(at: At, message: String) -> Self {
-        Self { at, message, help: None, also: Vec::new(), hide: Vec::new(), syntax: false }
+        Self { at, message, help: None, also: None, hide: Vec::new(), syntax: false }
     }
 
     /// With what was expected, or what to do.
@@ -68,7 +71,7 @@ impl Problem {
 
     /// With another place that has to do with it: `note FILE:LINE:COLUMN`.
     pub(super) fn also(mut self, note: impl Into<String>, place: Place) -> Self {
-        self.also.push((note.into(), place));
+        self.also = Some(Box::new((note.into(), place)));
         self
     }
 
@@ -87,9 +90,16 @@ impl Problem {
 
     fn report(&self, sources: &Sources) -> Report {
         let mut help: Vec<String> = self.help.iter().cloned().collect();
-        help.extend(self.also.iter().map(|(note, place)| format!("{note} {}", sources.label(*place))));
+        help.extend(self.also.iter().map(|also| format!("{} {}", also.0, sources.label(also.1))));
         let message = self.message.clone();
-        let whole = |path| Report { path, line: 0, column: 0, message: message.clone(), help: help.clone(), excerpt: String::new() };
+        let whole = |path| Report {
+            path,
+            line: 0,
+            column: 0,
+            message: message.clone(),
+            help: help.clone(),
+            excerpt: String::new(),
+        };
         match &self.at {
             At::File(path) => whole(path.clone()),
             At::Place(place) => match sources.get(place.source) {
@@ -163,14 +173,17 @@ impl fmt::Display for Report {
 /// expected. Secrets are not in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConfigError {
-    /// The problems; never empty.
+    /// The problems, the first hundred of them; never empty.
     pub reports: Vec<Report>,
+    /// How many problems there are besides.
+    pub more: usize,
 }
 
 impl ConfigError {
     /// The error of these problems.
     pub(super) fn of(sources: &Sources, problems: Vec<Problem>) -> Self {
-        Self { reports: reports(sources, problems) }
+        let more = problems.len().saturating_sub(KEPT);
+        Self { reports: reports(sources, problems), more }
     }
 
     /// An error where there are problems.
@@ -182,10 +195,10 @@ impl ConfigError {
     }
 }
 
-/// Problems in the order of the files, ready to be shown.
+/// The first hundred problems in the order of the files, ready to be shown.
 pub(super) fn reports(sources: &Sources, mut problems: Vec<Problem>) -> Vec<Report> {
     problems.sort_by_key(Problem::order);
-    problems.iter().map(|problem| problem.report(sources)).collect()
+    problems.iter().take(KEPT).map(|problem| problem.report(sources)).collect()
 }
 
 impl fmt::Display for ConfigError {
@@ -196,9 +209,9 @@ impl fmt::Display for ConfigError {
             }
             write!(f, "{report}")?;
         }
-        match self.reports.len().checked_sub(SHOWN) {
-            Some(more) if more > 0 => write!(f, "\nand {more} more\n"),
-            _ => Ok(()),
+        match self.reports.len().saturating_sub(SHOWN) + self.more {
+            0 => Ok(()),
+            more => write!(f, "\nand {more} more\n"),
         }
     }
 }

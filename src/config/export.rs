@@ -14,7 +14,9 @@ use super::print::{self, Writer};
 use super::section::Section;
 use super::service::word;
 use super::text::{Glob, Mode};
-use super::value::{choice, command, duration, file, integer, name, parsed, reference, some, text, wrong_kind};
+use super::value::{
+    choice, command, duration, file, integer, name, parsed, reference, some, text, wrong_kind,
+};
 use crate::table::Name;
 
 /// `[export.NAME]`: one file that a consumer reads, and its groups.
@@ -163,8 +165,22 @@ const MAX_TTL: i64 = i32::MAX as i64;
 impl Export {
     /// The keys of `[export.NAME]`.
     pub(super) const KEYS: &'static [&'static str] = &[
-        "format", "path", "groups", "name", "ttl", "space", "service", "only", "mode", "group", "min-interval",
-        "check", "check-timeout", "reload", "reload-timeout", "canary",
+        "format",
+        "path",
+        "groups",
+        "name",
+        "ttl",
+        "space",
+        "service",
+        "only",
+        "mode",
+        "group",
+        "min-interval",
+        "check",
+        "check-timeout",
+        "reload",
+        "reload-timeout",
+        "canary",
     ];
     /// The keys of `groups`.
     pub(super) const GROUPS_KEYS: &'static [&'static str] = &["format", "path"];
@@ -187,12 +203,14 @@ impl Export {
             groups,
             domain: domain.map(|name| name.0.into()),
             ttl: section.read_or(cx, "ttl", seconds(30), ttl),
-            space: section.read_or(cx, "space", INTERNET.into(), |cx, n| reference(cx, n, "space", |cx| &cx.spaces)),
+            space: section
+                .read_or(cx, "space", INTERNET.into(), |cx, n| reference(cx, n, "space", |cx| &cx.spaces)),
             service: section.read_or(cx, "service", DEFAULT_SERVICE.into(), name),
             only: section.read_or(cx, "only", Vec::new(), |cx, n| some(cx, n, PATTERNS, parsed)),
             mode: section.read(cx, "mode", parsed).map_or(0o644, |mode: Mode| mode.0),
             group: section.read(cx, "group", name),
-            min_interval: section.read_or(cx, "min-interval", Duration::ZERO, |cx, n| duration(cx, n, Duration::ZERO)),
+            min_interval: section
+                .read_or(cx, "min-interval", Duration::ZERO, |cx, n| duration(cx, n, Duration::ZERO)),
             check: section.read(cx, "check", checker),
             check_timeout: section.read_or(cx, "check-timeout", seconds(60), limit),
             reload: section.read(cx, "reload", command),
@@ -251,7 +269,8 @@ impl Export {
                 Query::Dns(server) => ("dns", server.to_string()),
                 Query::Http(url) => ("http", url.clone()),
             };
-            let (server, timeout) = (print::quote(server), print::quote(super::duration::show(canary.timeout)));
+            let (server, timeout) =
+                (print::quote(server), print::quote(super::duration::show(canary.timeout)));
             out.raw("canary", format_args!("{{ {key} = {server}, timeout = {timeout} }}"));
         }
     }
@@ -267,11 +286,16 @@ fn groups(cx: &mut Context, node: &Node) -> Option<GroupsFile> {
 /// A TTL: whole seconds, as a number or as a duration.
 fn ttl(cx: &mut Context, node: &Node) -> Option<Duration> {
     match node.value {
-        Value::Integer(_) => integer(cx, node, 0..=MAX_TTL).map(|seconds: u32| Duration::from_secs(seconds.into())),
+        Value::Integer(_) => {
+            integer(cx, node, 0..=MAX_TTL).map(|seconds: u32| Duration::from_secs(seconds.into()))
+        }
         Value::Text(_) => {
             let ttl = duration(cx, node, Duration::ZERO)?;
             if ttl.subsec_nanos() != 0 {
-                cx.wrong(Problem::new(node.place, "a TTL counts whole seconds").help("expected a duration, as \"30s\""));
+                cx.wrong(
+                    Problem::new(node.place, "a TTL counts whole seconds")
+                        .help("expected a duration, as \"30s\""),
+                );
                 return None;
             }
             Some(ttl)
@@ -293,9 +317,8 @@ fn checker(cx: &mut Context, node: &Node) -> Option<Vec<String>> {
 
 fn canary(cx: &mut Context, node: &Node) -> Option<Canary> {
     let section = Section::open(cx, node, "`canary`", Export::CANARY_KEYS)?;
-    let timeout = section.read_or(cx, "timeout", Duration::from_secs(5), |cx, n| {
-        duration(cx, n, Duration::from_millis(1))
-    });
+    let timeout = section
+        .read_or(cx, "timeout", Duration::from_secs(5), |cx, n| duration(cx, n, Duration::from_millis(1)));
     let query = match (section.get("dns"), section.get("http")) {
         (Some(node), None) => Query::Dns(parsed(cx, node)?),
         (None, Some(node)) => Query::Http(url(cx, node)?),
@@ -311,7 +334,8 @@ fn canary(cx: &mut Context, node: &Node) -> Option<Canary> {
 fn url(cx: &mut Context, node: &Node) -> Option<String> {
     const EXPECTED: &str = "a URL, as \"http://127.0.0.1:8080/\"";
     let url = text(cx, node, EXPECTED)?;
-    let authority = url.parse::<hyper::Uri>().is_ok_and(|uri| uri.scheme_str() == Some("http") && uri.host().is_some());
+    let authority =
+        url.parse::<hyper::Uri>().is_ok_and(|uri| uri.scheme_str() == Some("http") && uri.host().is_some());
     if !authority {
         cx.wrong(Problem::new(node.place, "this is not an http URL").help(format!("expected {EXPECTED}")));
         return None;

@@ -75,7 +75,16 @@ impl Default for Guard {
 impl Guard {
     /// The keys of `[guard]`.
     pub(super) const KEYS: &'static [&'static str] = &[
-        "remove", "remove-bas", "move", "add", "add-bas", "ignore-below", "window", "confirm", "settle", "takeover",
+        "remove",
+        "remove-bas",
+        "move",
+        "add",
+        "add-bas",
+        "ignore-below",
+        "window",
+        "confirm",
+        "settle",
+        "takeover",
         "max-range",
     ];
 
@@ -88,9 +97,8 @@ impl Guard {
             r#move: section.read_or(cx, "move", default.r#move, share),
             add: section.read_or(cx, "add", default.add, parsed),
             add_bas: section.read_or(cx, "add-bas", default.add_bas, parsed),
-            ignore_below: section.read_or(cx, "ignore-below", default.ignore_below, |cx, n| {
-                integer(cx, n, 0..=i64::MAX)
-            }),
+            ignore_below: section
+                .read_or(cx, "ignore-below", default.ignore_below, |cx, n| integer(cx, n, 0..=i64::MAX)),
             window: section.read_or(cx, "window", default.window, |cx, n| duration(cx, n, second)),
             confirm: section.read_or(cx, "confirm", default.confirm, |cx, n| integer(cx, n, 0..=100_000)),
             settle: section.read_or(cx, "settle", default.settle, |cx, n| duration(cx, n, Duration::ZERO)),

@@ -100,7 +100,10 @@ fn inventory(cx: &mut Context, path: &Path, named: Place) -> Vec<Entry> {
     }
     if !header.iter().any(|cell| cell.text == NAME) {
         let Some(first) = header.first() else { return Vec::new() };
-        cx.wrong(Problem::new(first.place, "no column holds the names").help(format!("expected a column `{NAME}`")));
+        cx.wrong(
+            Problem::new(first.place, "no column holds the names")
+                .help(format!("expected a column `{NAME}`")),
+        );
         return Vec::new();
     }
     lines.into_iter().filter_map(|line| bas(cx, line)).collect()
@@ -110,8 +113,12 @@ fn bas(cx: &mut Context, line: Node) -> Option<Entry> {
     let place = line.place;
     let Value::Table(cells) = line.value else { return None };
     let (names, cells): (Vec<Entry>, Vec<Entry>) = cells.into_iter().partition(|cell| cell.key == NAME);
-    let Some(Node { value: Value::Cell(key), place: at }) = names.into_iter().next().map(|cell| cell.node) else {
-        cx.wrong(Problem::new(place, "this line names no BAS").help(format!("expected a name in the column `{NAME}`")));
+    let Some(Node { value: Value::Cell(key), place: at }) = names.into_iter().next().map(|cell| cell.node)
+    else {
+        cx.wrong(
+            Problem::new(place, "this line names no BAS")
+                .help(format!("expected a name in the column `{NAME}`")),
+        );
         return None;
     };
     let node = Node { place, value: Value::Table(nested(cells)) };
@@ -159,7 +166,8 @@ fn columns(cx: &mut Context, header: &[Cell], keys: &[&str], title: &str) -> boo
             _ => &cell.text,
         };
         if !keys.contains(&key) {
-            let problem = Problem::new(cell.place, format!("{title} has no column `{}`", cell.text.escape_debug()));
+            let problem =
+                Problem::new(cell.place, format!("{title} has no column `{}`", cell.text.escape_debug()));
             cx.wrong(problem.help(words::expected_near(key, keys.iter().copied())));
         } else if earlier.clone().any(|other| clash(&other.text, &cell.text)) {
             cx.wrong(Problem::new(cell.place, format!("the column `{}` stands here twice", key)));
@@ -170,6 +178,7 @@ fn columns(cx: &mut Context, header: &[Cell], keys: &[&str], title: &str) -> boo
 
 /// Whether two columns say the same: the same key, or a key and a part of it.
 fn clash(a: &str, b: &str) -> bool {
-    let within = |a: &str, b: &str| b.strip_prefix(a).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
+    let within =
+        |a: &str, b: &str| b.strip_prefix(a).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
     within(a, b) || within(b, a)
 }

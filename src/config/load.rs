@@ -26,7 +26,7 @@ use crate::table::{Edge, Name};
 pub struct Loaded {
     /// The configuration.
     pub config: Config,
-    /// What is not wrong, but deserves a word.
+    /// What is not wrong, but deserves a word; the first hundred.
     pub warnings: Vec<Report>,
     /// The files that it was read from, secrets apart.
     pub files: Vec<PathBuf>,
@@ -143,11 +143,13 @@ impl<'n> Reading<'n> {
     /// Reads every table. `None` where something was wrong.
     fn finish(self, cx: &mut Context) -> Option<(Config, Self)> {
         let root = &self.root;
-        let default_edge = root.required(cx, "default-edge", |cx, n| reference(cx, n, "edge", |cx| &cx.edges));
+        let default_edge =
+            root.required(cx, "default-edge", |cx, n| reference(cx, n, "edge", |cx| &cx.edges));
         let store = table(cx, root, "store", Store::KEYS, Store::read).unwrap_or_default();
         let control = Control::of_store(&store.path);
-        let control = table(cx, root, "control", Control::KEYS, |cx, s| Control::read(cx, s, control.clone()))
-            .unwrap_or(control);
+        let control =
+            table(cx, root, "control", Control::KEYS, |cx, s| Control::read(cx, s, control.clone()))
+                .unwrap_or(control);
         let space_entries = entries(root, "space");
         let config = Config {
             default_edge: default_edge.unwrap_or_default(),
@@ -174,15 +176,17 @@ impl<'n> Reading<'n> {
         let place = |entry: &Entry, keys: &[&str]| {
             keys.iter().try_fold(&entry.node, |node, key| node.get(key)).map(|node| node.place)
         };
-        let descriptors = self.bas.iter().filter_map(|entry| match &config.bas.get(entry.key.as_str())?.mib {
-            Descriptor::Named(name) => Some((name.clone(), place(entry, &["mib"])?)),
-            Descriptor::Auto => None,
-        });
+        let descriptors =
+            self.bas.iter().filter_map(|entry| match &config.bas.get(entry.key.as_str())?.mib {
+                Descriptor::Named(name) => Some((name.clone(), place(entry, &["mib"])?)),
+                Descriptor::Auto => None,
+            });
         let exports = || {
             let entries = entries(&self.root, "export").iter();
             entries.filter_map(|entry| Some((entry, config.exports.get(entry.key.as_str())?)))
         };
-        let formats = exports().filter_map(|(e, export)| Some((export.format.as_str(), place(e, &["format"])?)));
+        let formats =
+            exports().filter_map(|(e, export)| Some((export.format.as_str(), place(e, &["format"])?)));
         let groups = exports().filter_map(|(e, export)| {
             Some((export.groups.as_ref()?.format.as_str(), place(e, &["groups", "format"])?))
         });

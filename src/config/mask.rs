@@ -11,15 +11,30 @@ pub(super) const KEYS: [&str; 6] = ["community", "secret", "auth", "privacy", "p
 
 /// The stretches of a text that must not be shown.
 pub(super) fn secrets(text: &str) -> Vec<Range<usize>> {
-    KEYS.iter().flat_map(|key| text.match_indices(key)).filter_map(|(at, key)| value_of(text, at, key)).collect()
+    KEYS.iter()
+        .flat_map(|key| text.match_indices(key))
+        .filter_map(|(at, key)| value_of(text, at, key))
+        .collect()
 }
 
-/// The text of a line, with what lies in one of the stretches as stars.
+/// The text of a line, with what lies in one of the stretches as stars. Control characters
+/// do not reach the terminal.
 pub(super) fn show(text: &str, line: Range<usize>, hidden: &[Range<usize>]) -> String {
     let start = line.start;
     let shown = text.get(line).unwrap_or_default().trim_end_matches('\r');
     let masked = |at: usize| hidden.iter().any(|range| range.contains(&(start + at)));
-    shown.char_indices().map(|(at, c)| if masked(at) { '*' } else { c }).collect()
+    shown
+        .char_indices()
+        .map(|(at, c)| {
+            if masked(at) {
+                '*'
+            } else if c.is_control() && c != '\t' {
+                '\u{fffd}'
+            } else {
+                c
+            }
+        })
+        .collect()
 }
 
 /// All strings of a line: for lines of which nobody can say what they mean.
@@ -85,7 +100,10 @@ mod tests {
     fn values_of_secret_keys_are_hidden_in_every_form() {
         assert_eq!(masked(r#"community = "public" # x"#), r#"community = "******" # x"#);
         assert_eq!(masked(r#""community"='pub'"#), r#""community"='***'"#);
-        assert_eq!(masked(r#"auth = { protocol = "md5", secret = "a\"b" }"#), r#"auth = { protocol = "md5", secret = "****" }"#);
+        assert_eq!(
+            masked(r#"auth = { protocol = "md5", secret = "a\"b" }"#),
+            r#"auth = { protocol = "md5", secret = "****" }"#
+        );
         assert_eq!(masked("auth.secret = \"abc"), "auth.secret = \"***", "unclosed");
         assert_eq!(masked("community = 12345, x"), "community = *****, x");
         assert_eq!(masked("auth = \"abc\""), "auth = \"***\"");
@@ -94,8 +112,17 @@ mod tests {
     }
 
     #[test]
+    fn control_characters_are_not_shown() {
+        assert_eq!(masked("a\t\x1b[31m"), "a\t\u{fffd}[31m");
+    }
+
+    #[test]
     fn references_and_other_keys_are_shown() {
-        for text in [r#"community = { env = "SNMP" }"#, r#"context-community = "{community}@x""#, r#"user = "secret""#] {
+        for text in [
+            r#"community = { env = "SNMP" }"#,
+            r#"context-community = "{community}@x""#,
+            r#"user = "secret""#,
+        ] {
             assert_eq!(masked(text), text);
         }
     }

@@ -37,6 +37,8 @@ mod section;
 mod service;
 mod source;
 mod statics;
+#[cfg(test)]
+mod tests;
 mod text;
 mod value;
 mod words;
@@ -66,8 +68,23 @@ use crate::table::{Edge, Name};
 
 /// The keys of the file itself.
 const ROOT: &[&str] = &[
-    "default-edge", "static-file", "store", "poll", "guard", "stale", "snmp", "space", "edge", "bas", "static",
-    "export", "inventory", "http", "control", "mib", "log",
+    "default-edge",
+    "static-file",
+    "store",
+    "poll",
+    "guard",
+    "stale",
+    "snmp",
+    "space",
+    "edge",
+    "bas",
+    "static",
+    "export",
+    "inventory",
+    "http",
+    "control",
+    "mib",
+    "log",
 ];
 
 /// Every table and its keys.
@@ -208,7 +225,9 @@ impl Config {
     pub fn edges_by_owner(&self) -> BTreeMap<Name, BTreeMap<Name, Vec<Name>>> {
         let routers = self.bas.values().map(|bas| (bas.owner().clone(), bas.edges.clone()));
         let lines = self.statics.iter().filter_map(|line| match &line.target {
-            Target::Edges(edges) => Some((self.owner_of(line), [(DEFAULT_SERVICE.into(), edges.clone())].into())),
+            Target::Edges(edges) => {
+                Some((self.owner_of(line), [(DEFAULT_SERVICE.into(), edges.clone())].into()))
+            }
             Target::Bas(_) => None,
         });
         routers.chain(lines).collect()

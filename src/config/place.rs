@@ -82,7 +82,8 @@ impl Space {
             list(cx, node, VRFS, |cx, node| {
                 let vrf = vrf(cx, node)?;
                 if let Some((other, place)) = taken.get(&vrf) {
-                    let problem = Problem::new(node.place, format!("the VRF `{vrf}` belongs to `{other}` already"));
+                    let problem =
+                        Problem::new(node.place, format!("the VRF `{vrf}` belongs to `{other}` already"));
                     cx.wrong(problem.help("expected each VRF in one space").also("it stands at", *place));
                     return None;
                 }
@@ -101,7 +102,8 @@ impl Space {
         }
         for vrf in GLOBAL {
             if let Some((_, place)) = taken.get(vrf) {
-                let problem = Problem::new(*place, format!("the VRF `{vrf}` belongs to `{INTERNET}` by default"));
+                let problem =
+                    Problem::new(*place, format!("the VRF `{vrf}` belongs to `{INTERNET}` by default"));
                 cx.wrong(problem.help(format!("expected a [space.{INTERNET}] whose `vrfs` leaves it out")));
             }
         }
@@ -145,7 +147,8 @@ pub(super) fn read_edge(cx: &mut Context, entry: &Entry) -> Option<Edge> {
 
 /// An edge's name stands in exports as it is, so it must be able to.
 fn legal_token(cx: &mut Context, entry: &Entry) {
-    const EXPECTED: &str = "expected 1 to 63 of A-Z, a-z, 0-9, _ and -: the name stands in the exported files";
+    const EXPECTED: &str =
+        "expected 1 to 63 of A-Z, a-z, 0-9, _ and -: the name stands in the exported files";
     if Name::from_text(&entry.key).is_ok() && Token::new(&entry.key).is_none() {
         let problem = Problem::new(entry.place, "this is not a name that an edge may have");
         cx.wrong(problem.help(EXPECTED));

@@ -46,8 +46,19 @@ impl Default for Poll {
 impl Poll {
     /// The keys of `[poll]`.
     pub(super) const KEYS: &'static [&'static str] = &[
-        "interval", "concurrency", "timeout", "retries", "deadline", "batch", "first-publish", "max-rows", "max-bytes",
-        "max-requests", "max-repetitions", "pps", "source",
+        "interval",
+        "concurrency",
+        "timeout",
+        "retries",
+        "deadline",
+        "batch",
+        "first-publish",
+        "max-rows",
+        "max-bytes",
+        "max-requests",
+        "max-repetitions",
+        "pps",
+        "source",
     ];
 
     pub(super) fn read(cx: &mut Context, section: &Section<'_>) -> Self {
@@ -55,7 +66,8 @@ impl Poll {
         let overrides = Overrides::read(cx, section);
         Self {
             interval: section.read_or(cx, "interval", default.interval, interval),
-            concurrency: section.read_or(cx, "concurrency", default.concurrency, |cx, n| integer(cx, n, 1..=65_535)),
+            concurrency: section
+                .read_or(cx, "concurrency", default.concurrency, |cx, n| integer(cx, n, 1..=65_535)),
             batch: section.read_or(cx, "batch", default.batch, |cx, n| duration(cx, n, Duration::ZERO)),
             first_publish: section.read_or(cx, "first-publish", default.first_publish, share),
             limits: overrides.over(default.limits),

@@ -75,14 +75,33 @@ const EXTENSIONS: [(&str, KeyExtension); 2] =
 const PASSWORD: usize = 8;
 
 const V2C: &[&str] = &["community", "context-community"];
-const V3: &[&str] = &["user", "auth", "privacy", "key-extension", "engine-id", "context", "context-engine-id"];
+const V3: &[&str] =
+    &["user", "auth", "privacy", "key-extension", "engine-id", "context", "context-engine-id"];
 
 impl Profile {
     /// The keys of `[snmp.NAME]`.
     pub(super) const KEYS: &'static [&'static str] = &[
-        "version", "community", "context-community", "user", "auth", "privacy", "key-extension", "engine-id",
-        "context", "context-engine-id", "encoding", "timeout", "retries", "deadline", "max-rows", "max-bytes",
-        "max-requests", "max-repetitions", "pps", "source", "reply-from",
+        "version",
+        "community",
+        "context-community",
+        "user",
+        "auth",
+        "privacy",
+        "key-extension",
+        "engine-id",
+        "context",
+        "context-engine-id",
+        "encoding",
+        "timeout",
+        "retries",
+        "deadline",
+        "max-rows",
+        "max-bytes",
+        "max-requests",
+        "max-repetitions",
+        "pps",
+        "source",
+        "reply-from",
     ];
     /// The keys of `auth` and `privacy`.
     pub(super) const PROTOCOL_KEYS: &'static [&'static str] = &["protocol", "secret"];
@@ -106,10 +125,11 @@ impl Profile {
     pub(super) fn read(cx: &mut Context, entry: &Entry) -> Option<Self> {
         let title = format!("[snmp.{}]", print::key(&entry.key));
         let section = Section::open(cx, &entry.node, &title, Self::KEYS)?;
-        let version = match section.required(cx, "version", |cx, n| choice(cx, n, &[("2c", false), ("3", true)]))? {
-            false => Self::v2c(cx, &section),
-            true => Self::v3(cx, &section),
-        };
+        let version =
+            match section.required(cx, "version", |cx, n| choice(cx, n, &[("2c", false), ("3", true)]))? {
+                false => Self::v2c(cx, &section),
+                true => Self::v3(cx, &section),
+            };
         let context = section.read_or(cx, "context", Name::default(), name);
         let engine_id = section.read(cx, "context-engine-id", parsed).map(|id: EngineId| id.0);
         let encoding = section.read(cx, "encoding", parsed);
@@ -139,12 +159,15 @@ impl Profile {
         let auth = section.read(cx, "auth", |cx, n| protected(cx, n, "`auth`", &AUTH));
         let privacy = section.read(cx, "privacy", |cx, n| protected(cx, n, "`privacy`", &PRIVACY));
         if section.get("auth").is_none() {
-            section.refuse(cx, "privacy", "needs `auth` beside it: USM has no privacy without authentication");
+            section.refuse(
+                cx,
+                "privacy",
+                "needs `auth` beside it: USM has no privacy without authentication",
+            );
         }
         let key_extension = section.read(cx, "key-extension", |cx, n| choice(cx, n, &EXTENSIONS));
         let engine_id = section.read(cx, "engine-id", parsed).map(|id: EngineId| id.0);
-        let stretched =
-            matches!(privacy, Some((PrivacyProtocol::Aes192 | PrivacyProtocol::Aes256, _)));
+        let stretched = matches!(privacy, Some((PrivacyProtocol::Aes192 | PrivacyProtocol::Aes256, _)));
         if let (Some(node), Some(_), false) = (section.get("key-extension"), key_extension, stretched) {
             cx.warn(Problem::new(node.place, "this has no effect: only aes192 and aes256 stretch keys"));
         }
@@ -199,7 +222,12 @@ fn user(cx: &mut Context, node: &Node) -> Option<Name> {
 }
 
 /// `{ protocol = ..., secret = ... }`.
-fn protected<P: Copy>(cx: &mut Context, node: &Node, title: &str, protocols: &[(&str, P)]) -> Option<(P, Secret)> {
+fn protected<P: Copy>(
+    cx: &mut Context,
+    node: &Node,
+    title: &str,
+    protocols: &[(&str, P)],
+) -> Option<(P, Secret)> {
     let section = Section::open(cx, node, title, Profile::PROTOCOL_KEYS)?;
     let protocol = section.required(cx, "protocol", |cx, n| choice(cx, n, protocols));
     let secret = section.required(cx, "secret", |cx, n| secret(cx, n, PASSWORD));

@@ -69,12 +69,15 @@ const UNITS: [(&str, u64); 8] = [
 ];
 
 impl FromText for Size {
-    const EXPECTED: &'static str = "a size with a unit, as \"64MB\" or \"512KiB\" (B, kB, MB, GB, KiB, MiB, GiB)";
+    const EXPECTED: &'static str =
+        "a size with a unit, as \"64MB\" or \"512KiB\" (B, kB, MB, GB, KiB, MiB, GiB)";
 
     fn from_text(text: &str) -> Result<Self, String> {
         let wrong = || "is not a size".to_owned();
-        let (number, factor) =
-            UNITS.iter().find_map(|(unit, factor)| Some((text.strip_suffix(unit)?, factor))).ok_or_else(wrong)?;
+        let (number, factor) = UNITS
+            .iter()
+            .find_map(|(unit, factor)| Some((text.strip_suffix(unit)?, factor)))
+            .ok_or_else(wrong)?;
         let number = number.trim_end();
         if number.is_empty() || !number.bytes().all(|b| b.is_ascii_digit()) {
             return Err(wrong());
@@ -88,7 +91,7 @@ impl fmt::Display for Size {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let unit = ["GB", "MB", "kB"].into_iter().find_map(|name| {
             let (unit, factor) = UNITS.iter().find(|(unit, _)| *unit == name)?;
-            (self.0 % factor == 0).then(|| (unit, self.0 / factor))
+            self.0.is_multiple_of(*factor).then(|| (unit, self.0 / factor))
         });
         match unit {
             Some((unit, number)) => write!(f, "{number}{unit}"),
@@ -121,25 +124,38 @@ mod tests {
 
     #[test]
     fn shares_are_exact() {
-        for (text, millionths, shown) in
-            [("30%", 300_000, "30%"), ("0.5 %", 5_000, "0.5%"), ("200%", 2_000_000, "200%"), ("0%", 0, "0%"), ("0.0001%", 1, "0.0001%"), ("12.50%", 125_000, "12.5%")]
-        {
+        for (text, millionths, shown) in [
+            ("30%", 300_000, "30%"),
+            ("0.5 %", 5_000, "0.5%"),
+            ("200%", 2_000_000, "200%"),
+            ("0%", 0, "0%"),
+            ("0.0001%", 1, "0.0001%"),
+            ("12.50%", 125_000, "12.5%"),
+        ] {
             let share = Share::from_text(text).unwrap();
             assert_eq!((share.millionths(), share.to_string().as_str()), (millionths, shown));
         }
         assert!((Share::percent(30).fraction() - 0.3).abs() < 1e-12);
-        for text in ["", "%", "30", "-1%", "+1%", "1e3%", "0.00001%", ".5%", "5.%", "100001%", "99999999999%"] {
+        for text in ["", "%", "30", "-1%", "+1%", "1e3%", "0.00001%", ".5%", "5.%", "100001%", "99999999999%"]
+        {
             assert!(Share::from_text(text).is_err(), "{text}");
         }
     }
 
     #[test]
     fn sizes_have_a_unit() {
-        for (text, octets, shown) in [("64MB", 64_000_000, "64MB"), ("1 GiB", 1_073_741_824, "1073741824B"), ("1500B", 1500, "1500B"), ("2000KB", 2_000_000, "2MB")] {
+        for (text, octets, shown) in [
+            ("64MB", 64_000_000, "64MB"),
+            ("1 GiB", 1_073_741_824, "1073741824B"),
+            ("1500B", 1500, "1500B"),
+            ("2000KB", 2_000_000, "2MB"),
+        ] {
             let size = Size::from_text(text).unwrap();
             assert_eq!((size.0, size.to_string().as_str()), (octets, shown));
         }
-        for text in ["64", "MB", "0MB", "-1MB", "1.5MB", "64mb", "99999999999999999999GB", "18446744073709551615GB"] {
+        for text in
+            ["64", "MB", "0MB", "-1MB", "1.5MB", "64mb", "99999999999999999999GB", "18446744073709551615GB"]
+        {
             assert!(Size::from_text(text).is_err(), "{text}");
         }
     }

@@ -29,13 +29,16 @@ pub(super) fn rows(sources: &mut Sources, path: &Path) -> Result<(Vec<Cell>, Vec
     let (number, text) = open(sources, path).map_err(|problem| vec![problem])?;
     let mut problems = Vec::new();
     let mut lines = Vec::new();
-    let mut reader = Reader { source: number, text: &text, at: if text.starts_with('\u{feff}') { 3 } else { 0 } };
+    let mut reader =
+        Reader { source: number, text: &text, at: if text.starts_with('\u{feff}') { 3 } else { 0 } };
     while let Some(line) = reader.line() {
         line.map_or_else(|problem| problems.push(problem), |cells| lines.push(cells));
     }
     let mut lines = lines.into_iter();
     let Some(header) = lines.next() else {
-        problems.push(Problem::file(path, "this file is empty").help("expected a first line that names the columns"));
+        problems.push(
+            Problem::file(path, "this file is empty").help("expected a first line that names the columns"),
+        );
         return Err(problems);
     };
     let mut rows = Vec::new();
@@ -53,7 +56,8 @@ fn row(header: &[Cell], cells: Vec<Cell>) -> Result<Node, Problem> {
     let place = Place { end: last.place.end, ..first.place };
     if cells.len() != header.len() {
         let message = format!("this line has {} cells, the first line names {}", cells.len(), header.len());
-        return Err(Problem::new(place, message).help("expected one cell for each column, empty where there is nothing to say"));
+        return Err(Problem::new(place, message)
+            .help("expected one cell for each column, empty where there is nothing to say"));
     }
     let entries = header
         .iter()
@@ -133,7 +137,8 @@ impl Reader<'_> {
         loop {
             let Some(end) = self.rest().find('"') else {
                 let place = Place::new(self.source, open..open + 1);
-                return Err(Problem::syntax(place, "this quote is never closed").help("expected `\"` at the cell's end"));
+                return Err(Problem::syntax(place, "this quote is never closed")
+                    .help("expected `\"` at the cell's end"));
             };
             text.push_str(self.rest().get(..end).unwrap_or_default());
             self.at += end + 1;
@@ -149,7 +154,8 @@ impl Reader<'_> {
             None | Some(',' | '\n') => Ok(Cell { text: text.trim().to_owned(), place }),
             Some(_) => {
                 let place = Place::new(self.source, self.at..self.at + 1);
-                Err(Problem::syntax(place, "there is text behind the closing quote").help("expected `,` or the line's end"))
+                Err(Problem::syntax(place, "there is text behind the closing quote")
+                    .help("expected `,` or the line's end"))
             }
         }
     }
@@ -159,11 +165,14 @@ impl Reader<'_> {
 mod tests {
     use super::*;
 
-    fn read(text: &str) -> Vec<Result<Vec<(String, usize, usize)>, ()>> {
+    type Told = (String, usize, usize);
+
+    fn read(text: &str) -> Vec<Result<Vec<Told>, ()>> {
         let mut reader = Reader { source: 0, text, at: 0 };
         let mut all = Vec::new();
         while let Some(line) = reader.line() {
-            let cells = |cells: Vec<Cell>| cells.into_iter().map(|c| (c.text, c.place.start, c.place.end)).collect();
+            let cells =
+                |cells: Vec<Cell>| cells.into_iter().map(|c| (c.text, c.place.start, c.place.end)).collect();
             all.push(line.map(cells).map_err(|_| ()));
         }
         all

@@ -107,7 +107,10 @@ fn reference(cx: &mut Context, node: &Node) -> Option<Origin> {
     let section = Section::open(cx, node, "a secret", KEYS)?;
     let known = node.entries().iter().filter(|entry| KEYS.contains(&entry.key.as_str())).count();
     if known > 1 || node.entries().is_empty() {
-        cx.wrong(Problem::new(node.place, "a secret comes from exactly one place").help(format!("expected {EXPECTED}")));
+        cx.wrong(
+            Problem::new(node.place, "a secret comes from exactly one place")
+                .help(format!("expected {EXPECTED}")),
+        );
         return None;
     }
     let variable = section.read(cx, "env", |cx, node| {
@@ -140,15 +143,19 @@ fn look_up(cx: &mut Context, origin: &Origin, place: Place) -> Result<Vec<u8>, P
         Origin::File(path) => read(cx, path, place),
         Origin::Credential(name) => match cx.environment.credentials() {
             Some(folder) => read(cx, &folder.join(OsStr::new(name)), place),
-            None => Err(Problem::new(place, format!("there is no credential `{name}`: CREDENTIALS_DIRECTORY is not set"))
-                .help("systemd sets it for a unit with LoadCredential= or LoadCredentialEncrypted=")),
+            None => Err(Problem::new(
+                place,
+                format!("there is no credential `{name}`: CREDENTIALS_DIRECTORY is not set"),
+            )
+            .help("systemd sets it for a unit with LoadCredential= or LoadCredentialEncrypted=")),
         },
     }
 }
 
 /// A file's octets, less one newline at the end.
 fn read(cx: &mut Context, path: &Path, place: Place) -> Result<Vec<u8>, Problem> {
-    let unreadable = |e: std::io::Error| Problem::new(place, format!("{} cannot be read: {e}", path.display()));
+    let unreadable =
+        |e: std::io::Error| Problem::new(place, format!("{} cannot be read: {e}", path.display()));
     let mode = std::fs::metadata(path).map_err(unreadable)?.permissions().mode();
     if mode & 0o004 != 0 {
         let warning = Problem::new(place, format!("everybody on this host can read {}", path.display()));

@@ -17,7 +17,12 @@ pub(super) struct Section<'n> {
 
 impl<'n> Section<'n> {
     /// Opens a table; `title` is how messages call it (`[store]`).
-    pub(super) fn open(cx: &mut Context, node: &'n Node, title: &str, keys: &'static [&'static str]) -> Option<Self> {
+    pub(super) fn open(
+        cx: &mut Context,
+        node: &'n Node,
+        title: &str,
+        keys: &'static [&'static str],
+    ) -> Option<Self> {
         let Value::Table(entries) = &node.value else {
             let help = format!("expected a table with the keys {}", ticked(keys.iter().copied()));
             cx.wrong(Problem::new(node.place, format!("{title} is {}", node.kind())).help(help));

@@ -21,13 +21,18 @@ impl Place {
     }
 }
 
-/// A file and its text.
-#[derive(Debug)]
+/// A file and its text. `Debug` shows the path alone: the text may hold secrets.
 pub(super) struct Source {
     /// As it was named.
     pub(super) path: PathBuf,
     /// What it says.
     pub(super) text: String,
+}
+
+impl std::fmt::Debug for Source {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Source").field(&self.path).finish()
+    }
 }
 
 impl Source {

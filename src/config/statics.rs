@@ -71,9 +71,8 @@ impl StaticLine {
     pub(super) fn read(cx: &mut Context, node: &Node, keys: &'static [&'static str]) -> Option<Self> {
         let section = Section::open(cx, node, "a static line", keys)?;
         let range = section.required(cx, "range", range);
-        let space = section.read_or(cx, "space", INTERNET.into(), |cx, n| {
-            reference(cx, n, "space", |cx| &cx.spaces)
-        });
+        let space =
+            section.read_or(cx, "space", INTERNET.into(), |cx, n| reference(cx, n, "space", |cx| &cx.spaces));
         let target = Self::target(cx, &section);
         let mode = match section.knows("mode") {
             true => section.read_or(cx, "mode", Mode::Fill, |cx, n| choice(cx, n, &MODES)),
@@ -118,7 +117,11 @@ pub(super) fn contradictions(cx: &mut Context, lines: &[(StaticLine, Place)]) {
         match seen.insert((&line.space, line.range, line.mode), (&line.target, *place)) {
             Some((target, first)) if *target != line.target => {
                 let message = format!("{} belongs to another by an earlier line", line.range);
-                cx.wrong(Problem::new(*place, message).help("expected one of them").also("the first stands at", first));
+                cx.wrong(
+                    Problem::new(*place, message)
+                        .help("expected one of them")
+                        .also("the first stands at", first),
+                );
             }
             _ => (),
         }
@@ -126,7 +129,8 @@ pub(super) fn contradictions(cx: &mut Context, lines: &[(StaticLine, Place)]) {
 }
 
 impl FromText for Range {
-    const EXPECTED: &'static str = "a prefix (\"203.0.113.0/24\"), an address, or first-last (\"203.0.113.3-203.0.113.250\")";
+    const EXPECTED: &'static str =
+        "a prefix (\"203.0.113.0/24\"), an address, or first-last (\"203.0.113.3-203.0.113.250\")";
 
     fn from_text(text: &str) -> Result<Self, String> {
         if let Ok(net) = text.parse::<ipnet::IpNet>()
@@ -141,7 +145,15 @@ impl FromText for Range {
 /// A range that can be published at all.
 fn range(cx: &mut Context, node: &Node) -> Option<Range> {
     const NEVER: [&str; 9] = [
-        "0.0.0.0/8", "127.0.0.0/8", "169.254.0.0/16", "224.0.0.0/4", "240.0.0.0/4", "::/128", "::1/128", "fe80::/10", "ff00::/8",
+        "0.0.0.0/8",
+        "127.0.0.0/8",
+        "169.254.0.0/16",
+        "224.0.0.0/4",
+        "240.0.0.0/4",
+        "::/128",
+        "::1/128",
+        "fe80::/10",
+        "ff00::/8",
     ];
     let range: Range = parsed(cx, node)?;
     let never = NEVER.iter().find(|never| never.parse::<Range>().is_ok_and(|never| never.covers(range)));

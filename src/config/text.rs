@@ -64,14 +64,20 @@ impl FromText for EngineId {
     fn from_text(text: &str) -> Result<Self, String> {
         let wrong = || "is not an engine id".to_owned();
         let digits = text.strip_prefix("0x").unwrap_or(text);
-        if digits.len() % 2 != 0 || !digits.bytes().all(|b| b.is_ascii_hexdigit()) {
+        if !digits.len().is_multiple_of(2) || !digits.bytes().all(|b| b.is_ascii_hexdigit()) {
             return Err(wrong());
         }
-        let octets: Option<Vec<u8>> =
-            (0..digits.len()).step_by(2).map(|i| u8::from_str_radix(digits.get(i..i + 2)?, 16).ok()).collect();
+        let octets: Option<Vec<u8>> = (0..digits.len())
+            .step_by(2)
+            .map(|i| u8::from_str_radix(digits.get(i..i + 2)?, 16).ok())
+            .collect();
         let octets = octets.filter(|octets| (5..=32).contains(&octets.len())).ok_or_else(wrong)?;
         let same = |octet: u8| octets.iter().all(|other| *other == octet);
-        if same(0) || same(0xff) { Err("is not an engine id that may be used".to_owned()) } else { Ok(Self(octets)) }
+        if same(0) || same(0xff) {
+            Err("is not an engine id that may be used".to_owned())
+        } else {
+            Ok(Self(octets))
+        }
     }
 }
 
@@ -133,7 +139,8 @@ impl ContextCommunity {
 }
 
 impl FromText for ContextCommunity {
-    const EXPECTED: &'static str = "a template that holds {community} and {context}, as \"{community}@{context}\"";
+    const EXPECTED: &'static str =
+        "a template that holds {community} and {context}, as \"{community}@{context}\"";
 
     fn from_text(text: &str) -> Result<Self, String> {
         let whole = text.contains("{community}") && text.contains("{context}");
@@ -180,7 +187,16 @@ mod tests {
     fn engine_ids_are_five_to_thirty_two_octets() {
         assert_eq!(EngineId::from_text("80001F8804"), Ok(EngineId(vec![0x80, 0, 0x1f, 0x88, 4])));
         assert_eq!(EngineId::from_text("0x80001f8804"), Ok(EngineId(vec![0x80, 0, 0x1f, 0x88, 4])));
-        for text in ["", "80001f88", "80001f880", "zz001f8804", "0000000000", "ffffffffff", &"11".repeat(33), "+1001f8804"] {
+        for text in [
+            "",
+            "80001f88",
+            "80001f880",
+            "zz001f8804",
+            "0000000000",
+            "ffffffffff",
+            &"11".repeat(33),
+            "+1001f8804",
+        ] {
             assert!(EngineId::from_text(text).is_err(), "{text}");
         }
         assert_eq!(hex(&[0x80, 0, 0x1f]), "80001f");

@@ -50,7 +50,11 @@ pub(super) fn parsed<T: FromText>(cx: &mut Context, node: &Node) -> Option<T> {
 }
 
 /// An integer within limits.
-pub(super) fn integer<T: TryFrom<i64>>(cx: &mut Context, node: &Node, limits: RangeInclusive<i64>) -> Option<T> {
+pub(super) fn integer<T: TryFrom<i64>>(
+    cx: &mut Context,
+    node: &Node,
+    limits: RangeInclusive<i64>,
+) -> Option<T> {
     let (low, high) = (*limits.start(), *limits.end());
     let expected = match high {
         i64::MAX => format!("an integer of at least {low}"),
@@ -128,7 +132,8 @@ pub(super) fn name(cx: &mut Context, node: &Node) -> Option<Name> {
 }
 
 impl FromText for Name {
-    const EXPECTED: &'static str = "a name: a string that is not empty, without control characters or blanks at its ends";
+    const EXPECTED: &'static str =
+        "a name: a string that is not empty, without control characters or blanks at its ends";
 
     fn from_text(text: &str) -> Result<Self, String> {
         if text.is_empty() || text.chars().any(char::is_control) || text.trim() != text {
@@ -139,7 +144,12 @@ impl FromText for Name {
 }
 
 /// A name that must be among those given elsewhere.
-pub(super) fn reference(cx: &mut Context, node: &Node, what: &str, of: fn(&Context) -> &super::context::Names) -> Option<Name> {
+pub(super) fn reference(
+    cx: &mut Context,
+    node: &Node,
+    what: &str,
+    of: fn(&Context) -> &super::context::Names,
+) -> Option<Name> {
     let name = name(cx, node)?;
     let known = of(cx);
     if known.contains_key(name.as_str()) {
@@ -197,7 +207,9 @@ pub(super) fn command(cx: &mut Context, node: &Node) -> Option<Vec<String>> {
         Some(argument.to_owned())
     })?;
     if arguments.first().is_some_and(String::is_empty) {
-        cx.wrong(Problem::new(node.place, "the program's name is empty").help(format!("expected {EXPECTED}")));
+        cx.wrong(
+            Problem::new(node.place, "the program's name is empty").help(format!("expected {EXPECTED}")),
+        );
         return None;
     }
     Some(arguments)
@@ -205,7 +217,9 @@ pub(super) fn command(cx: &mut Context, node: &Node) -> Option<Vec<String>> {
 
 /// Notes that a value is of the wrong kind.
 pub(super) fn wrong_kind<T>(cx: &mut Context, node: &Node, expected: &str) -> Option<T> {
-    cx.wrong(Problem::new(node.place, format!("this is {}", node.kind())).help(format!("expected {expected}")));
+    cx.wrong(
+        Problem::new(node.place, format!("this is {}", node.kind())).help(format!("expected {expected}")),
+    );
     None
 }
 

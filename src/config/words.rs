@@ -67,7 +67,9 @@ mod tests {
 
     #[test]
     fn distance_counts_letters() {
-        for (a, b, n) in [("", "", 0), ("", "abc", 3), ("path", "pth", 1), ("edge", "egde", 1), ("kitten", "sitting", 3)] {
+        for (a, b, n) in
+            [("", "", 0), ("", "abc", 3), ("path", "pth", 1), ("edge", "egde", 1), ("kitten", "sitting", 3)]
+        {
             assert_eq!(distance(a, b), n, "{a} {b}");
             assert_eq!(distance(b, a), n, "{b} {a}");
         }
@@ -88,6 +90,9 @@ mod tests {
         assert_eq!(expected_near("edeg", ["edge"]), "did you mean `edge`?");
         let many: Vec<String> = (0..30).map(|i| i.to_string()).collect();
         assert!(expected(many.iter().map(String::as_str)).ends_with("`23`, `24` and 5 more"));
-        assert_eq!(expected_near("c", ["a", "bb", "cd"]), "did you mean `cd`? expected one of `a`, `bb`, `cd`");
+        assert_eq!(
+            expected_near("c", ["a", "bb", "cd"]),
+            "did you mean `cd`? expected one of `a`, `bb`, `cd`"
+        );
     }
 }
