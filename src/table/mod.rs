@@ -13,6 +13,9 @@ mod memory;
 mod name;
 mod snapshot;
 
+pub use build::{
+    BuildRules, Built, Conflict, ConflictClaim, PrivateSpace, Refusal, RefusalReason, Rule, build,
+};
 pub use claim::{Claim, Class};
 pub use diff::Change;
 pub use entry::{Entry, Origin, Run, Table};
