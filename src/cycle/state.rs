@@ -1,6 +1,7 @@
 //! What is known at one moment, and what may be read from it: the same for the process that
 //! owns the store and for a command that only reads it.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -15,7 +16,7 @@ use super::shapes::{
 };
 use crate::address::prefixes;
 use crate::config::Config;
-use crate::format::{Scope, Stamp, View, by_name};
+use crate::format::{Scope, Stamp, View, ViewError, by_name, default_group};
 use crate::publish::{Export, Published};
 use crate::table::{Conflict, Entry, GuardMemory, Hold, Listed, Memory, Name, Snapshot};
 
@@ -63,24 +64,28 @@ impl State {
             return Err(unknown_space(&request.space, &self.config));
         }
         let service = Name::from(request.service.as_str());
-        let scope = Scope { space: Some(request.space.as_str().into()), service: service.clone() };
-        let view = View::new(&self.snapshot, &scope).map_err(inconsistent)?;
-        Ok(request.ips.iter().map(|ip| self.answer(&view, &request.space, *ip)).collect())
+        request.ips.iter().map(|ip| self.answer(&request.space, &service, *ip)).collect()
     }
 
-    fn answer(&self, view: &View<'_>, space: &str, ip: IpAddr) -> LookupShape {
+    fn answer(&self, space: &str, service: &Name, ip: IpAddr) -> Result<LookupShape, Problem> {
         // Viewers' addresses come IPv4-mapped from dual-stack sockets (RFC 4291, 2.5.5.2).
-        let address = ip.to_canonical();
-        let row = self.snapshot.table.lookup(space, address).and_then(|entry| view.row_of(entry));
-        let group = row.map_or_else(|| view.default_group(), |row| row.group);
-        LookupShape {
+        let entry = self.snapshot.table.lookup(space, ip.to_canonical());
+        let group = match entry {
+            Some(entry) => {
+                Cow::Borrowed(self.snapshot.groups.of(&entry.owner, service).ok_or_else(|| {
+                    inconsistent(ViewError::NoGroup { owner: entry.owner.clone(), service: service.clone() })
+                })?)
+            }
+            None => default_group(&self.snapshot, service),
+        };
+        Ok(LookupShape {
             ip: ip.to_string(),
             space: space.to_owned(),
-            covered: row.is_some(),
-            entry: row.map(|row| entry_shape(row.entry, row.group.token.as_str())),
+            covered: entry.is_some(),
+            entry: entry.map(|entry| entry_shape(entry, group.token.as_str())),
             group: group.token.to_string(),
             edges: group.edges.iter().map(|edge| edge.name.to_string()).collect(),
-        }
+        })
     }
 
     /// The published table in a format.
@@ -172,7 +177,7 @@ pub fn export(snapshot: &Snapshot, request: &ExportRequest, config: &Config) -> 
     Ok(rendered.bytes())
 }
 
-fn inconsistent(error: crate::format::ViewError) -> Problem {
+fn inconsistent(error: ViewError) -> Problem {
     Problem::new(500, "inconsistent", "table and groups do not fit together", &error.to_string())
 }
 
