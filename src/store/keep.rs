@@ -77,7 +77,8 @@ pub(super) async fn set_session(conn: &mut SqliteConnection, session: Session) -
 /// Copies the database to `target`, whole and on the disk or not at all. What stood there is
 /// replaced.
 pub(super) async fn copy(conn: &mut SqliteConnection, db: &Path, target: &Path) -> Result<(), StoreError> {
-    let target = super::open::absolute(target)?;
+    let broken = |source| StoreError::io(target, source);
+    let target = std::path::absolute(target).map_err(broken)?;
     let temporary = super::beside(&target, ".new");
     let broken = |source| StoreError::io(&target, source);
     match fs::remove_file(&temporary) {
