@@ -19,7 +19,11 @@ use crate::address::prefixes;
 use crate::config::Config;
 use crate::format::{Scope, Stamp, View, ViewError, by_name, default_group};
 use crate::publish::{Export, Published};
-use crate::table::{Conflict, Entry, GuardMemory, Hold, Listed, Memory, Name, Snapshot};
+use super::settings::Settings;
+use crate::store::{Loaded, Past};
+use crate::table::{
+    Conflict, Entry, Fleet, GuardMemory, Hold, Listed, Membership, Memory, Name, Snapshot, build, claims,
+};
 
 /// What is known at one moment.
 #[derive(Clone, Debug)]
@@ -41,6 +45,51 @@ pub struct State {
 }
 
 impl State {
+    /// What a store holds, under a configuration.
+    pub fn of(config: Arc<Config>, exports: Arc<Vec<Export>>, loaded: Loaded) -> Self {
+        let snapshot = Snapshot {
+            session: loaded.session,
+            generation: loaded.generation,
+            committed: loaded.committed.unwrap_or(Timestamp::UNIX_EPOCH),
+            filled: loaded.filled,
+            table: Arc::new(loaded.table),
+            groups: Arc::new(loaded.groups),
+            edges: Arc::new(config.edges.clone()),
+            default_edge: config.default_edge.clone(),
+        };
+        Self {
+            config,
+            exports,
+            snapshot: Arc::new(snapshot),
+            memories: loaded.memories,
+            guard: loaded.guard,
+            conflicts: Vec::new(),
+            published: BTreeMap::new(),
+        }
+    }
+
+    /// Finds what overlaps, where no build has done so yet.
+    pub fn find_conflicts(&mut self, now: Timestamp) {
+        let settings = Settings::of(&self.config);
+        let claimed = claims(self.fleet(&settings.members), &settings.lines, &settings.claims, now);
+        self.conflicts = build(claimed.claims, &self.snapshot.table, &settings.build).conflicts;
+    }
+
+    pub(super) fn fleet<'a>(&'a self, members: &'a BTreeMap<Name, Membership>) -> Fleet<'a> {
+        Fleet { members, memories: &self.memories }
+    }
+
+    /// A past generation as it would be exported now: with today's edges.
+    pub fn past(&self, past: Past) -> Snapshot {
+        Snapshot {
+            generation: past.generation,
+            committed: past.committed.unwrap_or(Timestamp::UNIX_EPOCH),
+            table: Arc::new(past.table),
+            groups: Arc::new(past.groups),
+            ..(*self.snapshot).clone()
+        }
+    }
+
     /// How far the fleet has been read.
     pub fn progress(&self) -> ProgressShape {
         let known = || self.config.bas.keys().filter_map(|name| self.memories.get(name));
