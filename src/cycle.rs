@@ -5,6 +5,7 @@
 //! in what polls brought and says it from `build` to `commit`; [`Cycle::publish`] is its end,
 //! [`Fleet::poll`] its beginning.
 
+mod collect;
 mod exports;
 mod fleet;
 mod operation;
@@ -17,12 +18,12 @@ mod state;
 mod walked;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
 use std::sync::Arc;
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 
-pub use exports::{ExportError, exports_of};
+pub use collect::{chosen, collect, poll_shape};
+pub use exports::{ExportError, exports_of, log_published, publish_all, published_shape};
 pub use fleet::{Fleet, Job, community_polling};
 pub use operation::{Answer, ApproveRequest, ExportRequest, LookupRequest, Operation, PollRequest, Reply};
 pub use recording::Recorded;
@@ -36,10 +37,9 @@ use crate::publish::{Export, Published};
 use crate::steer;
 use crate::store::{Commit, Store, StoreError};
 use crate::table::{
-    Approval, Change, Groups, GuardMemory, Judged, Memory, Name, Progress, Runs, Snapshot, Table, build, claims, diff,
-    judge,
+    Approved, Case, Change, Groups, GuardMemory, Judged, Memory, Name, Progress, Runs, Snapshot, Table,
+    build, claims, diff, judge,
 };
-use exports::publish_all;
 use settings::Settings;
 use shapes::ChangedShape;
 
@@ -83,7 +83,9 @@ pub struct Cycle {
     settings: Settings,
     store: Store,
     runs: Runs,
-    /// Memories that changed since they were last written.
+    /// BASes whose listing changed: written with the next batch.
+    listings: BTreeSet<Name>,
+    /// BASes of which something smaller changed: written every now and then.
     dirty: BTreeSet<Name>,
 }
 
@@ -92,13 +94,17 @@ impl Cycle {
     ///
     /// # Errors
     /// Where the store cannot be opened or read.
-    pub async fn open(config: Arc<Config>, exports: Arc<Vec<Export>>, now: Timestamp) -> Result<Self, CycleError> {
+    pub async fn open(
+        config: Arc<Config>,
+        exports: Arc<Vec<Export>>,
+        now: Timestamp,
+    ) -> Result<Self, CycleError> {
         let mut store = Store::open(&config.store.path, Default::default()).await?;
         let loaded = store.load().await?;
         let settings = Settings::of(&config);
         let runs = Runs::load(&store.runs_since(window_start(&config, now)).await?);
         let state = State::of(config, exports, loaded);
-        Ok(Self { state, settings, store, runs, dirty: BTreeSet::new() })
+        Ok(Self { state, settings, store, runs, listings: BTreeSet::new(), dirty: BTreeSet::new() })
     }
 
     /// All that is known.
@@ -114,6 +120,11 @@ impl Cycle {
     /// Puts another configuration in force.
     pub fn reconfigure(&mut self, config: Arc<Config>, exports: Arc<Vec<Export>>) {
         self.settings = Settings::of(&config);
+        self.state.snapshot = Arc::new(Snapshot {
+            edges: Arc::new(config.edges.clone()),
+            default_edge: config.default_edge.clone(),
+            ..(*self.state.snapshot).clone()
+        });
         (self.state.config, self.state.exports) = (config, exports);
     }
 
@@ -126,13 +137,13 @@ impl Cycle {
     pub async fn absorb(
         &mut self,
         arrived: Vec<Arrived>,
-        approvals: &[Approval],
+        approved: &Approved,
         publish_unfilled: bool,
         now: Timestamp,
     ) -> Result<Absorbed, CycleError> {
         let settling = self.remember(arrived);
         let candidate = self.build(now);
-        let judged = self.judge(candidate, approvals, publish_unfilled, now);
+        let judged = self.judge(candidate, approved, publish_unfilled, now);
         let groups = self.steer(&judged.table)?;
         let changes = diff(&self.state.snapshot.table, &judged.table);
         let news = self.commit(judged, groups, &changes, now).await?;
@@ -143,15 +154,19 @@ impl Cycle {
     ///
     /// # Errors
     /// As [`Cycle::absorb`], but for the store.
-    pub fn rehearse(&mut self, arrived: Vec<Arrived>, now: Timestamp) -> Result<(Absorbed, State), CycleError> {
-        let (memories, dirty) = (self.state.memories.clone(), self.dirty.clone());
+    pub fn rehearse(
+        &mut self,
+        arrived: Vec<Arrived>,
+        now: Timestamp,
+    ) -> Result<(Absorbed, State), CycleError> {
+        let (memories, dirty) = (self.state.memories.clone(), (self.listings.clone(), self.dirty.clone()));
         let settling = self.remember(arrived);
         let candidate = self.build(now);
-        let judged = self.judge(candidate, &[], false, now);
+        let judged = self.judge(candidate, &Approved::default(), false, now);
         let changes = diff(&self.state.snapshot.table, &judged.table);
         let mut state = self.state.clone();
         state.guard = judged.guard;
-        (self.state.memories, self.dirty) = (memories, dirty);
+        (self.state.memories, (self.listings, self.dirty)) = (memories, dirty);
         Ok((Absorbed { changed: counted(&changes), news: false, settling }, state))
     }
 
@@ -165,10 +180,15 @@ impl Cycle {
             let nothing = BTreeMap::new();
             let own = published.get(&member.owner).unwrap_or(&nothing);
             let memory = self.state.memories.entry(name.clone()).or_default();
-            if remember::ingest(memory, polled, scheduled, at, own, &self.settings.ingest(&name)) {
+            let ingested = remember::ingest(memory, polled, scheduled, at, own, &self.settings.ingest(&name));
+            if ingested.settling {
                 settling.push(name.clone());
             }
-            self.dirty.insert(name);
+            if ingested.changed {
+                self.listings.insert(name)
+            } else {
+                self.dirty.insert(name)
+            };
         }
         settling
     }
@@ -180,18 +200,30 @@ impl Cycle {
             let spaces = published.entry(entry.owner.clone()).or_default();
             spaces.entry(entry.space.clone()).or_default().push(entry.range);
         }
-        let sets = |spaces: BTreeMap<Name, Vec<_>>| spaces.into_iter().map(|(s, r)| (s, r.into_iter().collect()));
+        let sets =
+            |spaces: BTreeMap<Name, Vec<_>>| spaces.into_iter().map(|(s, r)| (s, r.into_iter().collect()));
         published.into_iter().map(|(owner, spaces)| (owner, sets(spaces).collect())).collect()
     }
 
     fn build(&mut self, now: Timestamp) -> Table {
-        let claimed = claims(self.state.fleet(&self.settings.members), &self.settings.lines, &self.settings.claims, now);
+        let claimed = claims(
+            self.state.fleet(&self.settings.members),
+            &self.settings.lines,
+            &self.settings.claims,
+            now,
+        );
         let built = build(claimed.claims, &self.state.snapshot.table, &self.settings.build);
         self.state.conflicts = built.conflicts;
         built.table
     }
 
-    fn judge(&self, candidate: Table, approvals: &[Approval], publish_unfilled: bool, now: Timestamp) -> Judgement {
+    fn judge(
+        &self,
+        candidate: Table,
+        approved: &Approved,
+        publish_unfilled: bool,
+        now: Timestamp,
+    ) -> Judgement {
         let fleet = self.state.fleet(&self.settings.members);
         let filled = self.state.snapshot.filled
             || publish_unfilled
@@ -200,17 +232,17 @@ impl Cycle {
             // Nothing is judged before the table is published for the first time.
             return Judgement { table: candidate, guard: self.state.guard.clone(), filled };
         }
-        let Judged { table, guard } = judge(
-            &self.state.snapshot.table,
-            candidate,
-            &self.runs,
-            &self.state.guard,
+        let Judged { table, memory, .. } = judge(Case {
+            published: &self.state.snapshot.table,
+            built: candidate,
+            runs: &self.runs,
+            memory: self.state.guard.clone(),
             fleet,
-            &self.settings.guard,
-            approvals,
+            approved,
+            settings: &self.settings.guard,
             now,
-        );
-        Judgement { table, guard, filled }
+        });
+        Judgement { table, guard: memory, filled }
     }
 
     fn steer(&self, table: &Table) -> Result<Groups, CycleError> {
@@ -232,8 +264,15 @@ impl Cycle {
     ) -> Result<bool, CycleError> {
         let before = Arc::clone(&self.state.snapshot);
         let new_groups = (*before.groups != groups).then_some(&groups);
-        let memories: Vec<(&Name, &Memory)> =
-            self.dirty.iter().filter_map(|name| self.state.memories.get_key_value(name)).collect();
+        let memories = of_names(&self.state.memories, &self.listings);
+        let idle = changes.is_empty()
+            && new_groups.is_none()
+            && memories.is_empty()
+            && judged.guard == self.state.guard
+            && judged.filled == before.filled;
+        if idle {
+            return Ok(false);
+        }
         let commit = Commit {
             at: now,
             changes,
@@ -243,7 +282,8 @@ impl Cycle {
             filled: judged.filled,
         };
         let committed = self.store.commit(commit).await?;
-        self.dirty.clear();
+        self.dirty.retain(|name| !self.listings.contains(name));
+        self.listings.clear();
         self.runs.commit(changes, now);
         self.runs.prune(window_start(&self.state.config, now));
         self.state.guard = judged.guard;
@@ -262,7 +302,7 @@ impl Cycle {
 
     /// Notes what became of a publication.
     pub fn note_published(&mut self, published: Vec<Published>) {
-        exports::log_published(&published);
+        log_published(&published);
         self.state.published.extend(published.into_iter().map(|one| (one.export.clone(), one)));
     }
 
@@ -275,6 +315,16 @@ impl Cycle {
         let published = publish_all(&self.state.exports, &self.state.snapshot, now).await;
         self.note_published(published.clone());
         published
+    }
+
+    /// Writes what is remembered and not yet written.
+    ///
+    /// # Errors
+    /// Where the store fails.
+    pub async fn flush(&mut self) -> Result<(), CycleError> {
+        self.store.flush(&of_names(&self.state.memories, &self.dirty)).await?;
+        self.dirty.clear();
+        Ok(())
     }
 
     /// Drops what is older than the configuration keeps.
@@ -312,6 +362,10 @@ struct Judgement {
     table: Table,
     guard: GuardMemory,
     filled: bool,
+}
+
+fn of_names<'a>(memories: &'a BTreeMap<Name, Memory>, names: &BTreeSet<Name>) -> Vec<(&'a Name, &'a Memory)> {
+    names.iter().filter_map(|name| memories.get_key_value(name)).collect()
 }
 
 /// When the guard's window began.

@@ -5,28 +5,28 @@ use jiff::Timestamp;
 use super::state::word;
 use crate::mib::Fault;
 use crate::poll::{Polled, State, TableResult};
-use crate::table::{IngestSettings, Memory, Name, Poll, PolledTable, PublishedSets, TableOutcome};
+use crate::table::{IngestSettings, Ingested, Memory, Name, Poll, PolledTable, Published, TableOutcome};
 
-/// Takes a poll in. Whether the BAS booted a short while ago.
+/// Takes a poll in.
 pub(super) fn ingest(
     memory: &mut Memory,
     polled: Polled,
     scheduled: bool,
     at: Timestamp,
-    published: &PublishedSets,
+    published: &Published,
     settings: &IngestSettings,
-) -> bool {
+) -> Ingested {
     if polled.detection.is_some() {
         memory.detection.clone_from(&polled.detection);
     }
     if polled.engine.is_some() {
         memory.engine.clone_from(&polled.engine);
     }
-    let settling = memory.ingest(poll_of(memory, &polled, scheduled, at), published, settings).settling;
+    let ingested = memory.ingest(poll_of(memory, &polled, scheduled, at), published, settings);
     memory.state = word(&polled.state).into();
     memory.reason = polled.reason.map(|reason| reason.as_str().into()).unwrap_or_default();
     polled.tables.iter().for_each(|result| learn(memory, result));
-    settling
+    ingested
 }
 
 /// What the table itself cannot tell: rows that are no ranges, and the size of requests.

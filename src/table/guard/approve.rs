@@ -19,6 +19,8 @@ pub enum Selection {
         /// What [`Hold::digest`](super::Hold::digest) gave when it was shown.
         digest: Option<String>,
     },
+    /// Several holds, by number.
+    Ids(Vec<u64>),
     /// All holds of one incident.
     Incident(u64),
     /// All holds whose owner matches a pattern: `*` for any text, `?` for any character.
@@ -109,6 +111,7 @@ impl Selection {
     fn means(&self, hold: &super::Hold) -> bool {
         match self {
             Self::Id { id, .. } => hold.id == *id,
+            Self::Ids(ids) => ids.contains(&hold.id),
             Self::Incident(incident) => hold.incident == Some(*incident),
             Self::Bas(pattern) => matches(pattern, &hold.owner),
             Self::All => true,
