@@ -10,6 +10,7 @@ mod owner;
 mod poll;
 mod read;
 mod reports;
+mod run;
 mod site;
 mod stop;
 mod text;
@@ -60,6 +61,8 @@ async fn dispatch(cli: &Cli) -> Result<Exit, Stop> {
         Command::Poll(args) => poll::run(args, config, json).await,
         Command::Status => read::status(config, json).await,
         Command::Walk(args) => walk::run(args, config, json).await,
-        Command::Run | Command::Demo(_) => Err(Stop::failed("not built yet")),
+        Command::Run => run::run(config).await,
+        Command::Reload => run::reload(config).await,
+        Command::Demo(_) => Err(Stop::failed("not built yet")),
     }
 }
