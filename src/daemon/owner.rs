@@ -313,7 +313,7 @@ impl Owner {
             tracing::error!(error = %e, "what is remembered is not written");
         }
         self.ticks = self.ticks.wrapping_add(1);
-        if self.ticks % PRUNE_EVERY == 0
+        if self.ticks.is_multiple_of(PRUNE_EVERY)
             && let Err(e) = self.cycle.prune(Timestamp::now()).await
         {
             tracing::error!(error = %e, "old history is not dropped");
