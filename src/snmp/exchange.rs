@@ -113,7 +113,10 @@ impl Line {
         if attempt > 0 {
             self.cost.retries += 1;
         }
-        self.transport.send(self.peer, datagram).await.map_err(|error| self.unsent(&error))
+        match timeout_at(self.end(), self.transport.send(self.peer, datagram)).await {
+            Ok(sent) => sent.map_err(|error| self.unsent(&error)),
+            Err(_) => Err(self.deadline_passed()),
+        }
     }
 
     /// The pause after a transmission: the configured one after the first, longer ones later.
@@ -176,5 +179,47 @@ fn canonical(peer: SocketAddr) -> SocketAddr {
     match peer.ip().to_canonical() {
         IpAddr::V4(ip) => SocketAddr::from((ip, peer.port())),
         IpAddr::V6(_) => peer,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(transport: &Transport, peer: &str) -> Line {
+        Line::new(transport, peer.parse().unwrap(), Limits::default())
+    }
+
+    #[test]
+    fn what_the_host_says_is_told_from_what_the_socket_says() {
+        for (kind, reason) in [
+            (io::ErrorKind::ConnectionRefused, Reason::Unreachable),
+            (io::ErrorKind::HostUnreachable, Reason::Unreachable),
+            (io::ErrorKind::NetworkUnreachable, Reason::Unreachable),
+            (io::ErrorKind::PermissionDenied, Reason::SendFailed),
+            (io::ErrorKind::Other, Reason::SendFailed),
+        ] {
+            assert_eq!(send_reason(&kind.into()), reason, "{kind}");
+        }
+    }
+
+    #[tokio::test]
+    async fn pauses_grow_with_some_jitter() {
+        let line = line(&Transport::new().unwrap(), "192.0.2.1:161");
+        assert_eq!(line.pause(0), Duration::from_secs(2));
+        for _ in 0..100 {
+            let (second, third) = (line.pause(1).as_secs_f64(), line.pause(2).as_secs_f64());
+            assert!((2.0 * 1.75 * 0.75..=2.0 * 1.75 * 1.25).contains(&second), "{second}");
+            assert!((2.0 * 3.0625 * 0.75..=2.0 * 3.0625 * 1.25).contains(&third), "{third}");
+        }
+        assert_eq!(line.pause(u32::MAX), Duration::from_secs(60), "no pause is beyond the deadline");
+    }
+
+    #[tokio::test]
+    async fn an_ipv4_address_in_ipv6_clothes_is_an_ipv4_address() {
+        let transport = Transport::new().unwrap();
+        assert_eq!(line(&transport, "[::ffff:192.0.2.1]:161").peer, "192.0.2.1:161".parse().unwrap());
+        let zoned = "[fe80::1%3]:161";
+        assert_eq!(line(&transport, zoned).peer, zoned.parse().unwrap());
     }
 }

@@ -148,7 +148,7 @@ impl Session {
     /// Where no proper answer came.
     pub async fn get(&mut self, context: &Context, oids: &[Oid]) -> Result<Vec<Value>, Failure> {
         let mut values = Vec::with_capacity(oids.len());
-        let mut stride = Stride::new(Some(0), 0);
+        let mut stride = Stride::new(oids.len(), Some(0), 0);
         while let Some(rest) = oids.get(values.len()..).filter(|rest| !rest.is_empty()) {
             let asked = rest.get(..stride.width()).unwrap_or(rest);
             match self.get_some(context, asked).await {
@@ -174,7 +174,7 @@ impl Session {
         columns: &Columns,
         repetitions: Option<u32>,
     ) -> TableRead {
-        let mut stride = Stride::new(repetitions, self.line.limits.max_repetitions);
+        let mut stride = Stride::new(columns.columns.len(), repetitions, self.line.limits.max_repetitions);
         let mut walk = Walk::table(columns);
         let (outcome, detail) = self.run(context, &mut walk, &mut stride).await;
         TableRead { outcome, detail, rows: walk.rows, repetitions: stride.learnt() }
@@ -182,7 +182,7 @@ impl Session {
 
     /// Walks everything under a root in a context, for recording: each object, in order.
     pub async fn subtree(&mut self, context: &Context, root: &Oid) -> (Outcome, String, Vec<(Oid, Value)>) {
-        let mut stride = Stride::new(None, self.line.limits.max_repetitions);
+        let mut stride = Stride::new(1, None, self.line.limits.max_repetitions);
         let mut walk = Walk::subtree(root);
         let (outcome, detail) = self.run(context, &mut walk, &mut stride).await;
         let objects = walk.rows.into_iter().filter_map(|(index, cells)| {
