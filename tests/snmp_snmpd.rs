@@ -18,7 +18,7 @@ use poolsync::snmp::{
 use support::have;
 use support::relay::Relay;
 use support::snmpd::{self, AUTH_PASSWORD, COMMUNITY, CONTEXT, PLAIN_USER, PRIVACY_PASSWORD, Snmpd};
-use support::wire::{self, integer, message_pieces, octets, pieces, tlv};
+use support::wire::{self, Address, integer, message_pieces, pieces, tlv};
 
 const NEEDS: &[&str] = &["snmpd", "python3"];
 const TABLE: &str = "1.3.6.1.4.1.4874.2.2.21.1.1.1.1";
@@ -155,6 +155,8 @@ fn forge_v3(answer: &[u8], signs: bool) -> Vec<Vec<u8>> {
         return vec![other_id, flipped(answer, boots, 8)];
     }
     let engine = &answer[security[0].contents.clone()];
+    let user = &answer[security[3].contents.clone()];
+    let to = Address { id, engine, boots: 1, time: 5, user };
     let not_in_window = (wire::arcs("1.3.6.1.6.3.15.1.1.2.0"), tlv(0x41, &[&[5]]));
     let forged_pool = (wire::arcs(&format!("{TABLE}.2.1")), integer(666));
     let report = wire::answer_pdu(wire::REPORT, id, 0, 0, &[not_in_window]);
@@ -164,18 +166,9 @@ fn forge_v3(answer: &[u8], signs: bool) -> Vec<Vec<u8>> {
         flipped(answer, boots, 8),
         flipped(answer, security[4].contents.start, 1),
         flipped(answer, answer.len() - 1, 1),
-        unsigned_v3(id, engine, 99, &report),
-        unsigned_v3(id, engine, 1, &response),
+        wire::unsigned_v3(Address { boots: 99, ..to }, &report),
+        wire::unsigned_v3(to, &response),
     ]
-}
-
-/// An unsigned message of v3.
-fn unsigned_v3(id: i64, engine: &[u8], boots: i64, pdu: &[u8]) -> Vec<u8> {
-    let global = tlv(0x30, &[&integer(id), &integer(65_507), &octets(&[0]), &integer(3)]);
-    let none = octets(&[]);
-    let security = tlv(0x30, &[&octets(engine), &integer(boots), &integer(5), &none, &none, &none]);
-    let scoped = tlv(0x30, &[&octets(engine), &none, pdu]);
-    tlv(0x30, &[&integer(3), &global, &octets(&security), &scoped])
 }
 
 /// Walks the table through a relay and checks what came, and that the relay did its worst.

@@ -505,7 +505,7 @@ async fn an_indefinite_length_is_refused() {
 #[tokio::test]
 async fn requests_of_any_length_are_understood_and_so_are_large_answers() {
     // 12 columns with long names: more than 255 octets of request, about 9,000 of answer.
-    let entry = format!("1.3.6.1.4.1.{}.1", vec!["4294967295"; 12].join("."));
+    let entry = format!("1.3.6.1.4.1.{}.1", ["4294967295"; 12].join("."));
     let roots: Vec<String> = (1..=12).map(|column| format!("{entry}.{column}")).collect();
     let names: Vec<&str> = roots.iter().map(String::as_str).collect();
     let objects =
