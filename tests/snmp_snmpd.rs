@@ -247,12 +247,19 @@ async fn a_context_has_a_table_of_its_own() {
     let first = Some(Value::IpAddress(vec![192, 168, 10, 5]));
     assert_eq!(read.rows, BTreeMap::from([(vec![1], vec![None, name, first, None, None, None])]));
     assert_complete(&session.table(&Context::default(), &columns(), None).await, "the default context");
+    // snmpd is silent in a context that it does not know.
+    let typo = Context { name: "vrl".into(), engine_id: None };
+    let read = session.table(&typo, &columns(), None).await;
+    assert_eq!(read.outcome, Outcome::Failed(Reason::Timeout), "{}", read.detail);
+    assert!(read.detail.contains("in context \"vrl\""), "{}", read.detail);
 }
 
 /// What a GET of sysUpTime fails by.
 async fn failure(agent: SocketAddr, user: User) -> (Reason, String) {
     let transport = Transport::new().unwrap();
-    let mut session = session(&transport, agent, Credentials::V3(user));
+    let limits = Limits { retries: 2, ..limits() };
+    let target = Target { address: agent, credentials: Credentials::V3(user), limits, engine: None };
+    let mut session = Session::new(&transport, target);
     let up_time: Oid = "1.3.6.1.2.1.1.3.0".parse().unwrap();
     let failure = session.get(&Context::default(), &[up_time]).await.unwrap_err();
     assert!(session.cost().requests <= 3, "credentials are not tried again: {:?}", session.cost());
@@ -277,6 +284,19 @@ async fn wrong_credentials_are_told_apart() {
     other_protocol.auth = Some((AuthProtocol::Sha256, Secret::new(AUTH_PASSWORD)));
     let (reason, detail) = failure(agent.v4(), other_protocol).await;
     assert_eq!(reason, Reason::WrongDigest, "{detail}");
+    // snmpd is silent to what it cannot decrypt.
+    for privacy in ["DES", "AES", "AES-192", "AES-256"] {
+        let mut wrong = user("SHA", privacy);
+        let protocol = wrong.privacy.unwrap().0;
+        wrong.privacy = Some((protocol, Secret::new("wrongpass-12345")));
+        let (reason, detail) = failure(agent.v4(), wrong).await;
+        assert_eq!(reason, Reason::DecryptionError, "{privacy}: {detail}");
+    }
+    let mut stretched = user("SHA", "AES-256");
+    stretched.key_extension = KeyExtension::Reeder;
+    let (reason, detail) = failure(agent.v4(), stretched).await;
+    assert_eq!(reason, Reason::DecryptionError, "{detail}");
+    assert!(detail.contains("key-extension = \"blumenthal\""), "{detail}");
     let mut above = user("SHA", "NONE");
     above.privacy = Some((PrivacyProtocol::Aes128, Secret::new(PRIVACY_PASSWORD)));
     let (reason, detail) = failure(agent.v4(), above).await;

@@ -414,6 +414,69 @@ async fn an_engine_that_was_replaced_is_discovered_anew() {
 }
 
 #[tokio::test]
+async fn a_forged_change_of_engine_moves_no_clock() {
+    // At the third question an enemy says that the engine is another, and introduces the
+    // same one with other boots.
+    let engine = Engine::new(ENGINE_ID, 3, 1000);
+    let mut requests = 0;
+    let agent = Scripted::start(move |message| {
+        let head = Engine::head(message);
+        if Engine::is_probe(message) {
+            let moved = if requests == 0 { engine.clone() } else { engine.at(90, 5) };
+            return vec![Act::Send(moved.introduce(message))];
+        }
+        requests += 1;
+        assert_eq!(head.boots, 3);
+        let forged = requests == 3;
+        let reply = match forged {
+            true => engine.report(Level::Plain, head.id, UNKNOWN_ENGINE),
+            false => answer(&engine, Level::Encrypted, message),
+        };
+        vec![Act::Send(reply)]
+    })
+    .await;
+    let mut session = session(&Transport::new().unwrap(), agent.address(), user(Level::Encrypted), PATIENT);
+    assert_read(&walk(&mut session).await);
+    assert_eq!(session.cost().requests, 1 + 4 + 1 + 1);
+}
+
+#[tokio::test]
+async fn an_agent_that_is_deaf_to_what_is_encrypted_is_told_from_a_dead_one() {
+    let deaf = agent(shared(3, 1000), |engine, message| {
+        let head = Engine::head(message);
+        if head.flags & 2 != 0 {
+            return Vec::new();
+        }
+        let asked = engine.read(message);
+        assert!(asked.oids.is_empty(), "nothing is asked for in the open");
+        vec![Act::Send(engine.seal(
+            Level::Signed,
+            head.id,
+            &wire::answer_pdu(RESPONSE, asked.id, 16, 0, &[]),
+        ))]
+    })
+    .await;
+    let transport = Transport::new().unwrap();
+    let read = walk(&mut session(&transport, deaf.address(), user(Level::Encrypted), QUICK)).await;
+    assert_failed(&read, Reason::DecryptionError, "answers only what is not encrypted: privacy password");
+    // Nothing but a signature of the engine's own counts.
+    let forged = agent(shared(3, 1000), |engine, message| {
+        let id = Engine::head(message).id;
+        let pdu = wire::answer_pdu(RESPONSE, id, 16, 0, &[]);
+        let other = Engine::new(OTHER_ID, 3, 1000);
+        vec![Act::Send(engine.seal(Level::Plain, id, &pdu)), Act::Send(other.seal(Level::Signed, id, &pdu))]
+    })
+    .await;
+    let read = walk(&mut session(&transport, forged.address(), user(Level::Encrypted), QUICK)).await;
+    assert!(!matches!(read.outcome, Outcome::Failed(Reason::DecryptionError)), "{}", read.detail);
+    let dead = agent(shared(3, 1000), |_, _| Vec::new()).await;
+    let mut session = session(&transport, dead.address(), user(Level::Encrypted), QUICK);
+    assert_failed(&walk(&mut session).await, Reason::Timeout, "no answer from");
+    // The probe, a bulk, one look into its silence, a GETNEXT.
+    assert_eq!(session.cost().requests, 4);
+}
+
+#[tokio::test]
 async fn an_engine_that_never_knows_itself_is_not_asked_for_ever() {
     let agent = reporting(UNKNOWN_ENGINE).await;
     let mut session = session(&Transport::new().unwrap(), agent.address(), user(Level::Encrypted), PATIENT);

@@ -31,6 +31,22 @@ pub(super) enum Verdict<T> {
     Fail(Failure),
 }
 
+/// Why there is no answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Unanswered {
+    /// The question has failed by what came, or could not be asked.
+    Failed(Failure),
+    /// All pauses were waited out. The failure tells what was heard instead of an answer, or
+    /// that nothing was.
+    Silent(Failure),
+}
+
+impl From<Failure> for Unanswered {
+    fn from(failure: Failure) -> Self {
+        Self::Failed(failure)
+    }
+}
+
 /// A peer, and what may still be spent on it.
 #[derive(Debug)]
 pub(super) struct Line {
@@ -55,9 +71,9 @@ impl Line {
         datagram: &[u8],
         tries: u32,
         mut judge: impl FnMut(&[u8]) -> Verdict<T>,
-    ) -> Result<T, Failure> {
+    ) -> Result<T, Unanswered> {
         if self.cost.requests >= self.limits.max_requests {
-            return Err(self.too_large("requests", u64::from(self.limits.max_requests)));
+            return Err(self.too_large("requests", u64::from(self.limits.max_requests)).into());
         }
         self.cost.requests += 1;
         let asked = Instant::now();
@@ -67,11 +83,11 @@ impl Line {
             let until = Instant::now() + self.pause(attempt);
             match self.listen(pending, until, &mut note, &mut judge).await? {
                 Some(answer) => return Ok(answer),
-                None if self.expired() => return Err(self.deadline_passed()),
+                None if self.expired() => return Err(self.deadline_passed().into()),
                 None => {}
             }
         }
-        Err(note.unwrap_or_else(|| self.silence(tries.max(1), asked)))
+        Err(Unanswered::Silent(note.unwrap_or_else(|| self.silence(tries.max(1), asked))))
     }
 
     /// Listens until an answer comes or the pause ends.
