@@ -9,6 +9,7 @@ use std::net::IpAddr;
 use std::process::Command;
 
 use support::scratch::Scratch;
+use support::snmprec::{self, Range};
 use support::{dns, have, http, junose, knot, mmdb, nginx, repository, snmpsim, which};
 
 fn viewer(text: &str) -> IpAddr {
@@ -113,6 +114,40 @@ fn nginx_redirects_by_its_table_and_reads_it_again() {
     support::program::wait_for("the new answer", || target("11.0.0.1").contains("near"));
     assert_eq!(target("10.1.2.3"), "http://centre.example.net/v/a.ts");
     assert!(server.runs());
+}
+
+/// What tells right from wrong in the other tests, held against what a person reads.
+#[test]
+fn rows_are_read_as_a_person_reads_them() {
+    let file = |name: &str| repository(&format!("tests/data/flow/{name}.snmprec"));
+    let zte = [
+        Range::new("one", "203.0.113.9", "203.0.113.9"),
+        Range::new("iptv", "100.70.0.10", "100.70.0.137"),
+        Range::new("pppoe-a", "10.20.0.3", "10.20.0.250"),
+        Range::new("pppoe-a", "10.20.4.0", "10.20.4.255"),
+        Range::new("pppoe-a", "10.20.5.0", "10.20.5.255"),
+    ];
+    assert_eq!(snmprec::zte_pools(&file("zte")), zte);
+    let huawei = [
+        Range::new("pppoe-a", "10.30.0.3", "10.30.0.250"),
+        Range::new("pppoe-a", "10.30.4.0", "10.30.5.255"),
+        Range::new("iptv", "100.72.0.2", "100.72.3.254"),
+        Range::new("old-locked", "192.0.2.2", "192.0.2.62"),
+    ];
+    assert_eq!(snmprec::huawei_sections(&file("huawei")), huawei);
+    let cisco = [
+        Range::new("PPP", "10.40.0.3", "10.40.0.250"),
+        Range::new("PPP", "10.40.4.0", "10.40.5.255"),
+        Range::new("one", "192.0.2.200", "192.0.2.200"),
+        Range::new("v6pd", "2001:db8:1000::", "2001:db8:10ff:ffff:ffff:ffff:ffff:ffff"),
+        Range::new("IPTV-CUST", "100.74.0.1", "100.74.3.254"),
+        Range::new("corp-pool", "192.168.10.5", "192.168.10.99"),
+    ];
+    assert_eq!(snmprec::cisco_pools(&file("cisco")), cisco);
+    let scratch = Scratch::new();
+    let rows = scratch.write("rows", junose::table(&[("pool1", "131.1.1.0", "131.1.10.255")]));
+    assert_eq!(snmprec::junose_pools(&rows), [Range::new("pool1", "131.1.1.0", "131.1.10.255")]);
+    assert_eq!(snmprec::cell(&rows, "1.3.6.1.4.1.4874.2.2.21.1.1.1.1.6", "1").as_deref(), Some("2560"));
 }
 
 #[test]

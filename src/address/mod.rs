@@ -5,9 +5,12 @@
 //! code serves both families and the top of the address space needs no special case.
 
 mod cidr;
+mod mapped;
 mod range;
 mod set;
 
 pub use cidr::{Prefixes, prefixes};
+pub use mapped::{PartlyMapped, unmapped};
 pub use range::{Family, ParseRangeError, Range, RangeError};
 pub use set::RangeSet;
+pub(crate) use set::units;

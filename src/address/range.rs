@@ -274,3 +274,58 @@ impl<'de> Deserialize<'de> for Range {
         String::deserialize(deserializer)?.parse().map_err(de::Error::custom)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn range(text: &str) -> Range {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn a_range_is_read_from_a_prefix_an_address_or_two_ends() {
+        assert_eq!(range("10.0.0.0/24"), range("10.0.0.0 - 10.0.0.255"));
+        assert_eq!(range("10.0.0.7"), range("10.0.0.7-10.0.0.7"));
+        assert_eq!(range("::/0"), Range::all(Family::V6));
+        assert_eq!(range("10.0.0.0/31").to_string(), "10.0.0.0-10.0.0.1");
+    }
+
+    #[test]
+    fn what_is_no_range_is_refused_with_the_reason() {
+        for (text, reason) in [
+            ("10.0.0.1/24", "the prefix is 10.0.0.0/24"),
+            ("10.0.0.9-10.0.0.3", "10.0.0.9 lies behind 10.0.0.3"),
+            ("10.0.0.1-::1", "of different families"),
+            ("10.0.0.0/33", "is not a prefix"),
+            ("10.0.0", "is not a prefix"),
+            ("", "is not a prefix"),
+        ] {
+            let error = text.parse::<Range>().unwrap_err().to_string();
+            assert!(error.contains(reason), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn numbers_that_do_not_fit_make_no_range() {
+        assert_eq!(Range::from_bits(Family::V4, 0, 1 << 32), None);
+        assert_eq!(Range::from_bits(Family::V6, 2, 1), None);
+    }
+
+    #[test]
+    fn counts_are_exact_at_the_ends_of_the_space() {
+        assert_eq!(range("0.0.0.0/0").addresses(), "4294967296");
+        assert_eq!(range("::/0").addresses(), "340282366920938463463374607431768211456");
+        assert_eq!(range("::/0").units(), u64::MAX);
+        assert_eq!(range("2001:db8::/32").units(), 1 << 32);
+        assert_eq!(range("2001:db8::ffff-2001:db8:0:1::").units(), 2);
+        assert_eq!(range("192.0.2.0/24").units(), 256);
+    }
+
+    #[test]
+    fn nothing_lies_behind_the_last_address() {
+        assert!(!range("255.255.255.255").touches(range("0.0.0.0")));
+        assert!(!range("255.255.255.255").touches(range("::1:0:0")));
+        assert!(range("10.0.0.0/25").touches(range("10.0.0.128/25")));
+    }
+}

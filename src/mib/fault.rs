@@ -1,4 +1,4 @@
-//! Why a table counts as failed.
+//! Why a table, or a whole poll, is not complete.
 
 use std::fmt;
 
@@ -6,18 +6,26 @@ use serde::{Serialize, Serializer};
 
 use crate::snmp::Reason;
 
-/// Why a table counts as failed. A closed list, with what SNMP itself fails by; the words
-/// stand in status, metrics and logs.
+/// Why a table, or a whole poll, is not complete. A closed list, with what SNMP itself fails
+/// by; the words stand in status, metrics and logs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Fault {
     /// It, or a table that it cannot do without, could not be read.
     Snmp(Reason),
+    /// The router is known by several descriptors, and its tables did not decide.
+    AmbiguousDescriptor,
     /// The SNMP context that it was last read in could not be made out this time.
     MissingContext,
     /// It has rows, but a table that they are joined to is not there.
     MissingTable,
+    /// No descriptor knows the router by its sysObjectID and sysDescr.
+    NoDescriptor,
+    /// The router has none of the descriptor's tables.
+    NoTables,
     /// The router restarted while it was being read.
     Restarted,
+    /// The router's name could not be resolved: of the router itself that says nothing.
+    Unresolved,
     /// The router says that it has no such table, but it once had rows.
     Vanished,
 }
@@ -27,9 +35,13 @@ impl Fault {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Snmp(reason) => snmp(reason),
+            Self::AmbiguousDescriptor => "ambiguous-descriptor",
+            Self::NoDescriptor => "no-descriptor",
+            Self::NoTables => "no-tables",
             Self::MissingContext => "missing-context",
             Self::MissingTable => "missing-table",
             Self::Restarted => "restarted",
+            Self::Unresolved => "unresolved",
             Self::Vanished => "vanished",
         }
     }
@@ -88,6 +100,8 @@ mod tests {
             Reason::SendFailed,
             Reason::TooLarge,
             Reason::Timeout,
+            Reason::UnknownContext,
+            Reason::UnknownEngine,
             Reason::UnknownUser,
             Reason::Unreachable,
             Reason::UnsupportedLevel,

@@ -82,3 +82,6 @@ pub use fault::Fault;
 pub use library::{Library, LibraryError};
 pub use rejected::{RejectReason, Rejected};
 pub use text::{Encoding, Glob, UnknownEncoding};
+
+#[cfg(test)]
+mod tests;

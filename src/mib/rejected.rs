@@ -81,8 +81,13 @@ impl Rejected {
         Self { table: table.clone(), index: arcs.join("."), reason: reject.reason, detail: reject.detail }
     }
 
+    /// A row that the configuration leaves out.
+    pub(crate) fn excluded(table: &Name, index: &[u32], detail: String) -> Self {
+        Self::of(table, index, Reject { reason: RejectReason::Excluded, detail })
+    }
+
     /// The index as arcs, by which rows are sorted as the router sorts them.
-    pub(super) fn arcs(&self) -> Vec<u32> {
+    pub(crate) fn arcs(&self) -> Vec<u32> {
         self.index.split('.').filter_map(|arc| arc.parse().ok()).collect()
     }
 }

@@ -9,13 +9,16 @@ use super::names::Names;
 use super::rows::{self, OPEN};
 use crate::table::{Group, GroupEdge, Groups, Name, Token};
 
+/// The groups of a generation.
+pub(super) const GROUPS_AT: &str =
+    "SELECT to_gen, token, service FROM edge_group WHERE to_gen > ?1 AND from_gen <= ?1";
+
 /// The groups as they were at a generation ([`OPEN`] less one: as they are).
 pub(super) async fn at(conn: &mut SqliteConnection, names: &Names, generation: i64) -> Result<Groups, Fault> {
     let mut groups = Groups::default();
-    let sql = "SELECT to_gen, token, service FROM edge_group WHERE to_gen > ?1 AND from_gen <= ?1";
     // A token is one row at a generation; its edges carry the same `to_gen`.
     let mut until: BTreeMap<Token, i64> = BTreeMap::new();
-    for row in sqlx::query(sql).bind(generation).fetch_all(&mut *conn).await? {
+    for row in sqlx::query(GROUPS_AT).bind(generation).fetch_all(&mut *conn).await? {
         let token = token(row.try_get(1)?)?;
         let service = names.name(row.try_get(2)?)?;
         until.insert(token.clone(), row.try_get(0)?);

@@ -11,7 +11,17 @@ use super::StoreError;
 /// Ownership of a store; given back when dropped, and by the system when the process dies.
 #[derive(Debug)]
 pub(super) struct Lock {
-    _file: File,
+    file: File,
+}
+
+impl Drop for Lock {
+    /// Closing alone would not do while a child of this process, forked at this moment and not
+    /// yet the program that it is to be, still has the descriptor.
+    fn drop(&mut self) {
+        if let Err(error) = self.file.unlock() {
+            tracing::debug!(%error, "lock file not unlocked");
+        }
+    }
 }
 
 impl Lock {
@@ -36,7 +46,7 @@ impl Lock {
         if let Err(error) = sign(&mut file) {
             tracing::debug!(path = %path.display(), %error, "lock file not signed");
         }
-        Ok(Self { _file: file })
+        Ok(Self { file })
     }
 }
 

@@ -15,7 +15,8 @@
 //! | `commit` | one batch, one transaction |
 //! | `read`, `reader` | what can be asked |
 //! | `groups`, `memory` | groups; what is remembered per BAS and by the guard |
-//! | `rows`, `names` | rows in bulk; names as numbers |
+//! | `rows`, `names`, `time` | rows in bulk; names and times as numbers |
+//! | `transaction` | how the owner reads and writes |
 //! | `keep` | pruning and copies |
 //! | `lock`, `error` | the owner's lock; what can go wrong |
 
@@ -32,6 +33,7 @@ mod reader;
 mod rows;
 #[cfg(test)]
 mod tests;
+mod time;
 mod transaction;
 
 use std::ffi::OsString;
@@ -78,14 +80,19 @@ impl Store {
     }
 
     async fn open_with(path: &Path, settings: Settings, migrations: &Migrator) -> Result<Self, StoreError> {
-        let path = open::absolute(path)?;
+        let path = open::resolved(path)?;
         let lock = Lock::take(&path)?;
         let mut conn = open::writer(&path, settings, migrations).await?;
         let session = read::session(&mut conn).await.map_err(|fault| fault.at(&path))?;
         let names = Names::load(&mut conn).await.map_err(|fault| fault.at(&path))?;
         let writer = Some(Writer { conn, known: Known { names, ..Known::default() } });
         let file = FileId::of(&path)?;
-        Ok(Self { path, settings, session, file, writer, _lock: lock })
+        let mut store = Self { path, settings, session, file, writer, _lock: lock };
+        // SQLite falls back to reading where it may not write, and says so only at the first
+        // write. This asks.
+        let w = store.begin().await?;
+        store.end_read(w, Ok(())).await?;
+        Ok(store)
     }
 
     /// The store's identity.
@@ -128,7 +135,8 @@ impl Store {
         let mut w = self.begin().await?;
         let written = commit::write_memories(&mut w.conn, &mut w.known, memories).await;
         self.end(w, written).await?;
-        self.bound_log().await
+        self.bound_log().await;
+        Ok(())
     }
 
     /// Forgets what is remembered of a BAS. Its entries stay until a batch removes them.
@@ -151,7 +159,7 @@ impl Store {
         let mut w = self.begin().await?;
         let pruned = keep::prune(&mut w.conn, before, at_least).await;
         let pruned = self.end(w, pruned).await?;
-        self.bound_log().await?;
+        self.bound_log().await;
         Ok(pruned)
     }
 

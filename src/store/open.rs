@@ -1,6 +1,8 @@
 //! Opening: whose the file is, which migrations it has, and how SQLite is set up.
 
 use std::collections::BTreeMap;
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -20,17 +22,15 @@ const APPLICATION: i64 = 0x7073_796e;
 /// How the store behaves towards the system.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
-    /// How long SQLite waits for another program's lock, each time.
+    /// How long another program that writes to the database is waited for.
     pub busy_timeout: Duration,
-    /// How often a batch is tried anew when the lock was not to be had.
-    pub busy_retries: u32,
     /// Above how many octets the write-ahead log is cut back.
     pub wal_limit: u64,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { busy_timeout: Duration::from_secs(10), busy_retries: 2, wal_limit: 64 << 20 }
+        Self { busy_timeout: Duration::from_secs(30), wal_limit: 64 << 20 }
     }
 }
 
@@ -41,26 +41,11 @@ pub(super) async fn writer(
     settings: Settings,
     migrations: &Migrator,
 ) -> Result<SqliteConnection, StoreError> {
-    let existed = path.exists();
     let mut conn = connect_writer(path, settings).await.map_err(|fault| foreign(fault).at(path))?;
-    let prepared = async {
-        let ours = identify(&mut conn).await.map_err(foreign)?;
-        if !ours {
-            let sql = format!("PRAGMA application_id = {APPLICATION}");
-            sqlx::query(AssertSqlSafe(sql)).execute(&mut conn).await?;
-        }
-        write_ahead(&mut conn).await
-    };
-    prepared.await.map_err(|fault: Fault| fault.at(path))?;
-    migrate(&mut conn, path, migrations).await?;
-    // SQLite falls back to reading where it may not write, and says so only at the first
-    // write. This asks.
-    let may_write = sqlx::raw_sql("BEGIN IMMEDIATE; ROLLBACK").execute(&mut conn).await;
-    may_write.map_err(|error| Fault::from(error).at(path))?;
-    if !existed {
-        tracing::info!(path = %path.display(), "database made");
+    match prepare_writer(&mut conn, path, migrations).await {
+        Ok(()) => Ok(conn),
+        Err(error) => Err(closed(conn, error).await),
     }
-    Ok(conn)
 }
 
 async fn connect_writer(path: &Path, settings: Settings) -> Result<SqliteConnection, Fault> {
@@ -75,18 +60,73 @@ async fn connect_writer(path: &Path, settings: Settings) -> Result<SqliteConnect
     Ok(options.connect().await?)
 }
 
-/// A connection that only reads.
-pub(super) async fn reader(path: &Path, settings: Settings) -> Result<SqliteConnection, Fault> {
-    let mut conn = options(path, settings).read_only(true).connect().await?;
-    check_reader(&mut conn).await?;
-    Ok(conn)
+async fn prepare_writer(
+    conn: &mut SqliteConnection,
+    path: &Path,
+    migrations: &Migrator,
+) -> Result<(), StoreError> {
+    let at = |fault: Fault| fault.at(path);
+    let ours = identify(conn).await.map_err(|fault| at(foreign(fault)))?;
+    if !ours {
+        let sql = format!("PRAGMA application_id = {APPLICATION}");
+        sqlx::query(AssertSqlSafe(sql)).execute(&mut *conn).await.map_err(|error| at(error.into()))?;
+        tracing::info!(path = %path.display(), "database made");
+    }
+    write_ahead(conn).await.map_err(at)?;
+    migrate(conn, path, migrations).await?;
+    // From here on the waiting is ours (see `Store::begin`).
+    let done = sqlx::query("PRAGMA busy_timeout = 0").execute(conn).await;
+    done.map(|_| ()).map_err(|error| at(error.into()))
 }
 
-/// A connection that reads a file which nobody writes, without its log.
-pub(super) async fn still_reader(path: &Path, settings: Settings) -> Result<SqliteConnection, Fault> {
-    let mut conn = options(path, settings).read_only(true).immutable(true).connect().await?;
-    check_reader(&mut conn).await?;
-    Ok(conn)
+/// A connection that only reads.
+///
+/// Three ways, for who may do less and less. The plain one takes part in the locking of the
+/// log's index. Where that index cannot be made or grown (directory not writable, disk full)
+/// one that only looks at it builds its own in memory. Where there is no log either, the file
+/// is read as one that nobody writes (`still`, which the caller has to make sure of).
+pub(super) async fn reader(
+    path: &Path,
+    settings: Settings,
+    still: bool,
+) -> Result<(SqliteConnection, bool), Fault> {
+    let plain = options(path, settings).read_only(true);
+    let fault = match connect_reader(&plain).await {
+        Ok(conn) => return Ok((conn, false)),
+        Err(fault) => fault,
+    };
+    let refused = [error::READONLY, error::CANTOPEN, error::IOERR];
+    if !fault.code().is_some_and(|code| refused.contains(&(code & 0xff))) {
+        return Err(fault);
+    }
+    if let Ok(conn) = connect_reader(&plain.clone().filename(looking_only(path))).await {
+        return Ok((conn, false));
+    }
+    match still {
+        true => Ok((connect_reader(&plain.immutable(true)).await?, true)),
+        false => Err(fault),
+    }
+}
+
+/// The URI by which SQLite opens the log's index for reading only.
+fn looking_only(path: &Path) -> String {
+    let mut uri = "file:".to_owned();
+    for octet in path.as_os_str().as_encoded_bytes() {
+        match octet {
+            b'/' | b'-' | b'.' | b'_' => uri.push(char::from(*octet)),
+            _ if octet.is_ascii_alphanumeric() => uri.push(char::from(*octet)),
+            _ => uri.push_str(&format!("%{octet:02x}")),
+        }
+    }
+    uri + "?readonly_shm=1"
+}
+
+async fn connect_reader(options: &SqliteConnectOptions) -> Result<SqliteConnection, Fault> {
+    let mut conn = options.connect().await?;
+    match check_reader(&mut conn).await {
+        Ok(()) => Ok(conn),
+        Err(fault) => Err(closed(conn, fault).await),
+    }
 }
 
 async fn check_reader(conn: &mut SqliteConnection) -> Result<(), Fault> {
@@ -99,6 +139,14 @@ async fn check_reader(conn: &mut SqliteConnection) -> Result<(), Fault> {
     }
 }
 
+/// Closes a connection for what went wrong with it, before anything else is tried: within a
+/// process, SQLite shares what it knows of a file between connections.
+async fn closed<E>(conn: SqliteConnection, error: E) -> E {
+    // What is told is the first failure.
+    let _ = conn.close().await;
+    error
+}
+
 fn options(path: &Path, settings: Settings) -> SqliteConnectOptions {
     SqliteConnectOptions::new()
         .filename(path)
@@ -107,9 +155,22 @@ fn options(path: &Path, settings: Settings) -> SqliteConnectOptions {
         .disable_statement_logging()
 }
 
-/// The path as SQLite is given it: absolute, so that it is never taken for a URI.
-pub(super) fn absolute(path: &Path) -> Result<PathBuf, StoreError> {
-    std::path::absolute(path).map_err(|source| StoreError::io(path, source))
+/// The path as SQLite is given it: absolute, so that it is never taken for a URI, and without
+/// links, so that whoever owns the store locks the same file by whichever name.
+pub(super) fn resolved(path: &Path) -> Result<PathBuf, StoreError> {
+    let broken = |source| StoreError::io(path, source);
+    match fs::canonicalize(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        Ok(path) if path.is_dir() => {
+            return Err(StoreError::Foreign { path, detail: "it is a directory".to_owned() });
+        }
+        found => return found.map_err(broken),
+    }
+    let path = std::path::absolute(path).map_err(broken)?;
+    match (path.parent().map(fs::canonicalize), path.file_name()) {
+        (Some(folder), Some(name)) => Ok(folder.map_err(broken)?.join(name)),
+        _ => Ok(path),
+    }
 }
 
 /// What is no database at all is not ours either.
@@ -178,7 +239,8 @@ async fn migrate(conn: &mut SqliteConnection, path: &Path, migrations: &Migrator
         keep::copy(conn, path, &copy).await?;
         tracing::info!(copy = %copy.display(), migration = first, "copy kept before the schema changes");
     }
-    migrations.run(conn).await.map_err(|error| Fault::from(error).at(path))
+    // Not `run`: behind its `Acquire` the compiler loses sight of the future being `Send`.
+    migrations.run_direct(None, conn, false).await.map_err(|error| Fault::from(error).at(path))
 }
 
 /// Closes the last writing connection so that the log stays: SQLite deletes it when the last

@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use sqlx::{Connection, SqliteConnection};
 
 use super::commit::Known;
-use super::error::{self, Fault};
+use super::error::Fault;
 use super::names::Names;
 use super::open::{self, Settings};
 use super::read::{self, Generation, Loaded, Past};
@@ -31,23 +31,15 @@ impl Reader {
     /// # Errors
     /// `missing`, `foreign`, `newer`, `older`, `altered`, `damaged`, and what the system says.
     pub async fn open(path: &Path, settings: Settings) -> Result<Self, StoreError> {
-        let path = open::absolute(path)?;
+        let path = open::resolved(path)?;
         if fs::metadata(&path).map_err(|source| StoreError::io(&path, source))?.len() == 0 {
             return Err(StoreError::Missing { path, detail: "the file is empty".to_owned() });
         }
-        let fault = match open::reader(&path, settings).await {
-            Ok(conn) => return Ok(Self { path, conn, still: None }),
-            Err(fault) => fault,
-        };
-        // Without its log, and where none can be made, SQLite reads only what is promised to
-        // stay as it is.
-        let refused = matches!(
-            fault.code().map(|code| code & 0xff),
-            Some(error::READONLY | error::CANTOPEN | error::IOERR)
-        );
-        let still = Still::of(&path).filter(|_| refused).ok_or_else(|| fault.at(&path))?;
-        let conn = open::still_reader(&path, settings).await.map_err(|fault| fault.at(&path))?;
-        Ok(Self { path, conn, still: Some(still) })
+        // Taken before the file is opened, so that nothing between is missed.
+        let still = Still::of(&path);
+        let (conn, without_log) =
+            open::reader(&path, settings, still.is_some()).await.map_err(|fault| fault.at(&path))?;
+        Ok(Self { path, conn, still: still.filter(|_| without_log) })
     }
 
     /// All that the store has of now.

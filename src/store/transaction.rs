@@ -1,13 +1,14 @@
 //! How the owner reads and writes: on one connection, in whole transactions.
 //!
-//! The connection is out of the store while a transaction runs. One that fails or is dropped
-//! half-way is not put back: SQLite rolls back as it closes, and the next transaction starts
-//! on a new connection, from what is on the disk. So no state of this process can come to
-//! differ from the database's.
+//! The connection is out of the store while a transaction runs. One that is dropped half-way
+//! is not put back: SQLite rolls back as it closes, and the next transaction starts on a new
+//! connection. After one that failed, what was known is read anew. So no state of this
+//! process can come to differ from the database's.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use sqlx::{Connection, SqliteConnection};
 
@@ -15,6 +16,9 @@ use super::commit::Known;
 use super::error::Fault;
 use super::names::Names;
 use super::{Store, StoreError, beside, open, read};
+
+/// For how long a busy database is asked without a pause.
+const EAGER: Duration = Duration::from_millis(200);
 
 /// The connection, and what is known to be in the database.
 #[derive(Debug)]
@@ -24,22 +28,30 @@ pub(super) struct Writer {
 }
 
 impl Store {
-    /// Begins a transaction that will write.
+    /// Begins a transaction that will write, waiting for another program's to end.
+    ///
+    /// SQLite's own wait sleeps longer and longer, and starves beside a program that begins
+    /// anew as soon as it has committed. So the connection does not wait, and this tries: all
+    /// the time at first, then every millisecond.
     pub(super) async fn begin(&mut self) -> Result<Writer, StoreError> {
-        let mut retries = self.settings.busy_retries;
+        let mut writer = self.take().await?;
+        let since = Instant::now();
         loop {
-            let mut writer = self.take().await?;
-            // A deferred transaction that turns to writing is refused at once, whatever the
-            // busy timeout.
+            // A deferred transaction that turns to writing would be refused at once, however
+            // long it may wait.
             let begun = sqlx::query("BEGIN IMMEDIATE").execute(&mut writer.conn).await;
             match begun.map_err(|error| Fault::from(error).at(&self.path)) {
                 Ok(_) => return Ok(writer),
-                Err(StoreError::Busy { .. }) if retries > 0 => {
-                    retries -= 1;
-                    tracing::warn!(path = %self.path.display(), retries, "another program holds the database");
-                    self.writer = Some(writer);
+                Err(StoreError::Busy { .. }) if since.elapsed() < self.settings.busy_timeout => {}
+                Err(error) => {
+                    if let StoreError::Busy { .. } = error {
+                        self.writer = Some(writer);
+                    }
+                    return Err(error);
                 }
-                Err(error) => return Err(error),
+            }
+            if since.elapsed() > EAGER {
+                tokio::time::sleep(Duration::from_millis(1)).await;
             }
         }
     }
@@ -63,8 +75,7 @@ impl Store {
                 Ok(value)
             }
             Err(fault) => {
-                // The failure to close is the failure that is told already.
-                let _ = writer.conn.close().await;
+                self.writer = recovered(writer.conn).await;
                 Err(fault.at(&self.path))
             }
         }
@@ -117,18 +128,39 @@ impl Store {
     }
 
     /// Cuts the write-ahead log back where it has grown: a reader that stayed long keeps
-    /// SQLite from using it anew.
-    pub(super) async fn bound_log(&mut self) -> Result<(), StoreError> {
+    /// SQLite from using it anew. Where that fails nothing is lost, and the next time tries
+    /// again.
+    pub(super) async fn bound_log(&mut self) {
         let log = fs::metadata(beside(&self.path, "-wal")).map_or(0, |log| log.len());
-        if log <= self.settings.wal_limit {
-            return Ok(());
+        let Some(mut writer) = self.writer.take_if(|_| log > self.settings.wal_limit) else { return };
+        // A reader in the way is no error: the row says so.
+        match sqlx::query("PRAGMA wal_checkpoint(TRUNCATE)").execute(&mut writer.conn).await {
+            Ok(_) => self.writer = Some(writer),
+            Err(error) => tracing::warn!(path = %self.path.display(), log, %error, "log not cut back"),
         }
-        let mut writer = self.take().await?;
-        // Where a reader is in the way the row says busy, and the next flush tries again.
-        let cut = sqlx::query("PRAGMA wal_checkpoint(TRUNCATE)").execute(&mut writer.conn).await;
-        cut.map_err(|error| Fault::from(error).at(&self.path))?;
-        self.writer = Some(writer);
-        Ok(())
+    }
+}
+
+/// The connection after a transaction that failed, with what the database has and nothing
+/// that it would have had; none where it does not answer. It is worth keeping: on a full disk
+/// a new one cannot be made.
+async fn recovered(mut conn: SqliteConnection) -> Option<Writer> {
+    // Some failures roll back by themselves, and then this one fails. Whether a transaction
+    // is still open shows at the next line.
+    let _ = sqlx::query("ROLLBACK").execute(&mut conn).await;
+    let begun = sqlx::query("BEGIN").execute(&mut conn).await;
+    let names = match begun {
+        Ok(_) => Names::load(&mut conn).await,
+        Err(error) => Err(error.into()),
+    };
+    let ended = sqlx::query("ROLLBACK").execute(&mut conn).await;
+    match (names, ended) {
+        (Ok(names), Ok(_)) => Some(Writer { conn, known: Known { names, ..Known::default() } }),
+        _ => {
+            // What is told is the failure of the transaction.
+            let _ = conn.close().await;
+            None
+        }
     }
 }
 

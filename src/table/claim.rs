@@ -5,6 +5,12 @@ use serde::{Deserialize, Serialize};
 use super::{Name, PoolName};
 use crate::address::Range;
 
+mod derive;
+mod stale;
+
+pub use derive::{ClaimSettings, Claimed, MaxRange, StaticLine, StaticMode, claims};
+pub use stale::Stale;
+
 /// How good a claim is, per address. The highest class wins; see the rules of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -23,6 +29,16 @@ impl Class {
     /// The number by which the rules and the store name the class.
     pub const fn number(self) -> u8 {
         self as u8
+    }
+
+    /// Whether a router stands behind it.
+    pub const fn is_polled(self) -> bool {
+        matches!(self, Self::Kept | Self::Fresh)
+    }
+
+    /// Whether both are polled, both fill or both override: going stale changes no entry.
+    pub const fn is_kind_of(self, other: Self) -> bool {
+        self.is_polled() && other.is_polled() || self as u8 == other as u8
     }
 
     /// The class of a number, as the store keeps it.

@@ -45,14 +45,22 @@ pub fn contexts(
     for row in &rows.rows {
         match context(&rows, row, list, encoding.or(descriptor.encoding)) {
             Ok(context) if context.context.name == list.default.as_bytes() => {}
-            Ok(context) => found.contexts.push(context),
-            Err(reject) => {
-                found.certain &= reject.reason.is_void();
-                found.rejected.push(Rejected::of(&rows.table.name, row.arcs, reject));
+            Ok(context) if found.contexts.iter().any(|other| other.vrf == context.vrf) => {
+                let detail = format!("another context is named {} too", context.vrf);
+                found.refuse(&rows, row, Reject::new(RejectReason::Contradiction, detail));
             }
+            Ok(context) => found.contexts.push(context),
+            Err(reject) => found.refuse(&rows, row, reject),
         }
     }
     found
+}
+
+impl FoundContexts {
+    fn refuse(&mut self, rows: &Rows<'_>, row: &Row<'_>, reject: Reject) {
+        self.certain &= reject.reason.is_void();
+        self.rejected.push(Rejected::of(&rows.table.name, row.arcs, reject));
+    }
 }
 
 fn context(
@@ -66,9 +74,9 @@ fn context(
         Field::Octets(octets) => Ok(octets),
         other => Err(Reject::new(RejectReason::BadCell, format!("{other} is no text"))),
     };
-    let name = octets(list.name)?;
-    if name.is_empty() {
-        let detail = "the context has no name: it would be the default one again";
+    let (name, vrf) = (octets(list.name)?, octets(list.vrf)?);
+    if name.is_empty() || vrf.is_empty() {
+        let detail = "without a name the context or its VRF would be taken for the default one";
         return Err(Reject::new(RejectReason::BadCell, detail));
     }
     let engine_id = match list.engine_id.map(octets) {
@@ -76,6 +84,5 @@ fn context(
         Some(engine_id) => Some(engine_id?).filter(|id| !id.is_empty()),
         None => None,
     };
-    let vrf = text::text(&octets(list.vrf)?, encoding).into();
-    Ok(FoundContext { context: Context { name, engine_id }, vrf })
+    Ok(FoundContext { context: Context { name, engine_id }, vrf: text::text(&vrf, encoding).into() })
 }

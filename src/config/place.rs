@@ -1,0 +1,171 @@
+//! Where addresses are looked up, and who answers: `[space.NAME]`, `[edge.NAME]`.
+
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+
+use super::context::Context;
+use super::endpoint::HostName;
+use super::error::Problem;
+use super::node::{Entry, Node};
+use super::print::{self, Writer};
+use super::section::Section;
+use super::source::Place;
+use super::value::{FromText, choice, list, name, parsed, some, text};
+use crate::table::{Edge, Name, Token};
+
+/// The space that addresses are looked up in unless another is named.
+pub const INTERNET: &str = "internet";
+
+/// The VRFs of `internet`, unless it says otherwise: what routers call the global table.
+const GLOBAL: [&str; 4] = ["", "default", "global", "Base"];
+
+/// `[space.NAME]`: an address space that GSLBs look up in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Space {
+    /// The VRFs, as routers name them, whose pools belong to it.
+    pub vrfs: Vec<Name>,
+    /// What becomes of private and shared addresses.
+    pub private: Private,
+}
+
+/// What becomes of private and shared addresses (10/8, 172.16/12, 192.168/16, 100.64/10,
+/// fc00::/7).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Private {
+    /// They are published like any other.
+    #[default]
+    Publish,
+    /// They enter no table.
+    Skip,
+}
+
+const PRIVATE: [(&str, Private); 2] = [("publish", Private::Publish), ("skip", Private::Skip)];
+
+impl Default for Space {
+    fn default() -> Self {
+        Self { vrfs: GLOBAL.map(Name::from).into(), private: Private::default() }
+    }
+}
+
+impl Space {
+    /// The keys of `[space.NAME]`.
+    pub(super) const KEYS: &'static [&'static str] = &["vrfs", "private"];
+
+    /// Reads all spaces. No VRF may belong to two.
+    pub(super) fn read_all(cx: &mut Context, entries: &[Entry]) -> BTreeMap<Name, Self> {
+        let mut taken: BTreeMap<Name, (String, Place)> = BTreeMap::new();
+        let mut spaces = BTreeMap::new();
+        for entry in entries {
+            let title = format!("[space.{}]", print::key(&entry.key));
+            let Some(section) = Section::open(cx, &entry.node, &title, Self::KEYS) else { continue };
+            let vrfs = Self::vrfs(cx, &section, &entry.key, &mut taken);
+            let private = section.read_or(cx, "private", Private::default(), |cx, n| choice(cx, n, &PRIVATE));
+            if let Some(vrfs) = vrfs {
+                spaces.insert(entry.key.as_str().into(), Self { vrfs, private });
+            }
+        }
+        Self::implied(cx, &spaces, &taken);
+        spaces.entry(INTERNET.into()).or_default();
+        spaces
+    }
+
+    fn vrfs(
+        cx: &mut Context,
+        section: &Section<'_>,
+        space: &str,
+        taken: &mut BTreeMap<Name, (String, Place)>,
+    ) -> Option<Vec<Name>> {
+        if space == INTERNET && section.get("vrfs").is_none() {
+            return Some(Self::default().vrfs);
+        }
+        section.required(cx, "vrfs", |cx, node| {
+            list(cx, node, VRFS, |cx, node| {
+                let vrf = vrf(cx, node)?;
+                if let Some((other, place)) = taken.get(&vrf) {
+                    let problem =
+                        Problem::new(node.place, format!("the VRF `{vrf}` belongs to `{other}` already"));
+                    cx.wrong(problem.help("expected each VRF in one space").also("it stands at", *place));
+                    return None;
+                }
+                taken.insert(vrf.clone(), (space.to_owned(), node.place));
+                Some(vrf)
+            })
+        })
+    }
+
+    /// The VRFs that `internet` has without being told: another space that wants one must
+    /// say what is left for `internet`.
+    fn implied(cx: &mut Context, spaces: &BTreeMap<Name, Self>, taken: &BTreeMap<Name, (String, Place)>) {
+        let told = taken.values().any(|(space, _)| space == INTERNET);
+        if told || spaces.get(INTERNET).is_some_and(|space| space.vrfs != Self::default().vrfs) {
+            return;
+        }
+        for vrf in GLOBAL {
+            if let Some((_, place)) = taken.get(vrf) {
+                let problem =
+                    Problem::new(*place, format!("the VRF `{vrf}` belongs to `{INTERNET}` by default"));
+                cx.wrong(problem.help(format!("expected a [space.{INTERNET}] whose `vrfs` leaves it out")));
+            }
+        }
+    }
+
+    pub(super) fn write(&self, name: &str, out: &mut Writer) {
+        out.table(&["space", name]);
+        out.strings("vrfs", &self.vrfs);
+        out.string("private", super::service::word(&PRIVATE, self.private));
+    }
+}
+
+pub(super) const VRFS: &str = "a list of VRFs, as [\"\", \"iptv\"]";
+
+/// A VRF as a router names it: the empty name is the router's global table.
+pub(super) fn vrf(cx: &mut Context, node: &Node) -> Option<Name> {
+    match text(cx, node, "a VRF's name as a string")? {
+        "" => Some(Name::default()),
+        _ => name(cx, node),
+    }
+}
+
+/// The keys of `[edge.NAME]`.
+pub(super) const EDGE_KEYS: &[&str] = &["addresses", "host", "region"];
+
+/// Reads `[edge.NAME]`.
+pub(super) fn read_edge(cx: &mut Context, entry: &Entry) -> Option<Edge> {
+    const ADDRESSES: &str = "a list of at least one address, as [\"198.51.100.10\", \"2001:db8:1::10\"]";
+    let title = format!("[edge.{}]", print::key(&entry.key));
+    legal_token(cx, entry);
+    let section = Section::open(cx, &entry.node, &title, EDGE_KEYS)?;
+    let addresses = section.read(cx, "addresses", |cx, node| some(cx, node, ADDRESSES, parsed::<IpAddr>));
+    let host = section.read(cx, "host", parsed).map(|host: HostName| host.0.into());
+    let region = section.read(cx, "region", name);
+    if section.get("addresses").is_none() && section.get("host").is_none() {
+        let problem = Problem::new(section.place(), format!("{title} has neither `addresses` nor `host`"));
+        cx.wrong(problem.help("expected at least one: where viewers are sent to"));
+    }
+    Some(Edge { name: entry.key.as_str().into(), addresses: addresses.unwrap_or_default(), host, region })
+}
+
+/// An edge's name stands in exports as it is, so it must be able to.
+fn legal_token(cx: &mut Context, entry: &Entry) {
+    const EXPECTED: &str =
+        "expected 1 to 63 of A-Z, a-z, 0-9, _ and -: the name stands in the exported files";
+    if Name::from_text(&entry.key).is_ok() && Token::new(&entry.key).is_none() {
+        let problem = Problem::new(entry.place, "this is not a name that an edge may have");
+        cx.wrong(problem.help(EXPECTED));
+        return;
+    }
+    let digits = entry.key.strip_prefix("g-").unwrap_or_default();
+    if digits.len() == 10 && digits.bytes().all(|b| b.is_ascii_hexdigit()) {
+        let problem = Problem::new(entry.place, "names like this are those of groups of several edges");
+        cx.wrong(problem.help("expected another name than `g-` and ten hex digits"));
+    }
+}
+
+pub(super) fn write_edge(edge: &Edge, out: &mut Writer) {
+    out.table(&["edge", &edge.name]);
+    if !edge.addresses.is_empty() {
+        out.strings("addresses", &edge.addresses);
+    }
+    out.optional("host", edge.host.as_ref());
+    out.optional("region", edge.region.as_ref());
+}

@@ -1,0 +1,154 @@
+//! Publish: the configuration's exports, all at once, none waiting for another.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use tokio::task::JoinSet;
+
+use super::shapes::{ExportShape, PublishedShape};
+use crate::config::{self, Config};
+use crate::format::groups::{Context, groups_by_name};
+use crate::format::{Unknown, by_name};
+use crate::publish::{
+    Argv, ArgvError, Export, FailureReason, GroupsFile, Manifest, Published, State, Target, publish,
+};
+use crate::table::{Name, Snapshot};
+
+/// Why an export of the configuration cannot be.
+#[derive(Debug, thiserror::Error)]
+pub enum ExportError {
+    /// A command is none.
+    #[error("[export.{export}]: {source}")]
+    Command {
+        /// The export.
+        export: Name,
+        /// What is wrong.
+        source: ArgvError,
+    },
+    /// The domain name is none.
+    #[error("[export.{export}]: {source}")]
+    Domain {
+        /// The export.
+        export: Name,
+        /// What is wrong.
+        source: crate::format::groups::BadDomain,
+    },
+    /// The format is not there.
+    #[error("[export.{export}]: {source}")]
+    Format {
+        /// The export.
+        export: Name,
+        /// What there is.
+        source: Unknown,
+    },
+}
+
+/// The exports of a configuration, as publishing takes them.
+///
+/// # Errors
+/// The first that cannot be.
+pub fn exports_of(config: &Config) -> Result<Vec<Export>, ExportError> {
+    config.exports.iter().map(|(name, export)| export_of(name, export)).collect()
+}
+
+fn export_of(name: &Name, from: &config::Export) -> Result<Export, ExportError> {
+    let format = |source| ExportError::Format { export: name.clone(), source };
+    let command = |source| ExportError::Command { export: name.clone(), source };
+    let mut export = Export::new(name.clone(), by_name(from.format.as_str()).map_err(format)?, &from.path);
+    if let Some(groups) = &from.groups {
+        let known = groups_by_name(groups.format.as_str()).map_err(format)?;
+        export.groups = Some(GroupsFile { format: known, path: groups.path.clone() });
+    }
+    let domain = from.domain.as_ref().map(|domain| domain.parse()).transpose();
+    export.context = Context {
+        name: domain.map_err(|source| ExportError::Domain { export: name.clone(), source })?,
+        ttl: u32::try_from(from.ttl.as_secs()).ok(),
+    };
+    export.space = Some(from.space.clone());
+    export.service = from.service.clone();
+    export.check = from.check.clone().map(Argv::checker).transpose().map_err(command)?;
+    export.check_timeout = from.check_timeout;
+    export.reload = from.reload.clone().map(Argv::new).transpose().map_err(command)?;
+    export.reload_timeout = from.reload_timeout;
+    export.mode = from.mode;
+    Ok(export)
+}
+
+/// Publishes a snapshot to every export at once. The order of the results is that of the
+/// exports.
+pub async fn publish_all(exports: &[Export], snapshot: &Arc<Snapshot>, now: Timestamp) -> Vec<Published> {
+    let mut running = JoinSet::new();
+    for (place, export) in exports.iter().cloned().enumerate() {
+        let snapshot = Arc::clone(snapshot);
+        running.spawn(async move { (place, publish(&export, &snapshot, now).await) });
+    }
+    let mut done = BTreeMap::new();
+    while let Some(result) = running.join_next().await {
+        match result {
+            Ok((place, published)) => {
+                done.insert(place, published);
+            }
+            Err(e) => tracing::error!(error = %e, "an export was broken off"),
+        }
+    }
+    done.into_values().collect()
+}
+
+/// Says once what became of each export.
+pub fn log_published(published: &[Published]) {
+    for one in published {
+        match &one.state {
+            State::Published(_) => {
+                tracing::info!(export = %one.export, generation = one.generation, "published")
+            }
+            State::Unchanged(_) => {
+                tracing::debug!(export = %one.export, generation = one.generation, "unchanged")
+            }
+            State::Failed(failure) => tracing::error!(
+                export = %one.export, generation = one.generation, reason = ?failure.reason, detail = %failure.detail,
+                "not published; the consumer keeps what it had"
+            ),
+        }
+    }
+}
+
+/// What became of an export, for JSON.
+pub fn published_shape(published: &Published) -> PublishedShape {
+    let (state, failure) = match &published.state {
+        State::Published(_) => ("published", None),
+        State::Unchanged(_) => ("unchanged", None),
+        State::Failed(failure) => ("failed", Some(failure)),
+    };
+    PublishedShape {
+        export: published.export.to_string(),
+        state: state.to_owned(),
+        reason: failure.map(|f| word(f.reason)),
+        detail: failure.map(|f| f.detail.clone()),
+    }
+}
+
+fn word(reason: FailureReason) -> String {
+    serde_json::to_value(reason).ok().and_then(|v| v.as_str().map(str::to_owned)).unwrap_or_default()
+}
+
+/// How an export stands: its manifest on disk, and the last attempt where one failed.
+pub(super) fn export_shape(export: &Export, last: Option<&Published>) -> ExportShape {
+    let manifest = Target::resolve(&export.path).ok().and_then(|target| Manifest::read(&target));
+    let failure = match last.map(|l| &l.state) {
+        Some(State::Failed(failure)) => Some(word(failure.reason)),
+        _ => None,
+    };
+    let state = match (&failure, &manifest) {
+        (Some(_), _) => "failed",
+        (None, Some(_)) => "published",
+        (None, None) => "missing",
+    };
+    ExportShape {
+        name: export.name.to_string(),
+        state: state.to_owned(),
+        reason: failure,
+        generation: manifest.as_ref().map(|m| m.generation),
+        published: manifest.map(|m| m.written),
+    }
+}

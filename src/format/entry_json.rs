@@ -1,0 +1,105 @@
+//! One row as a JSON object: the shape that `json` and `ndjson` share.
+
+use std::borrow::Cow;
+use std::net::IpAddr;
+
+use ipnet::IpNet;
+use serde::{Deserialize, Serialize, Serializer};
+
+use super::readback::Collector;
+use super::{RenderError, Row};
+use crate::address::{Range, prefixes};
+use crate::table::Origin;
+
+#[derive(Serialize)]
+struct EntryOut<'a> {
+    space: &'a str,
+    family: u8,
+    first: IpAddr,
+    last: IpAddr,
+    prefixes: PrefixesOut,
+    bas: Option<&'a str>,
+    pool: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pool_hex: Option<String>,
+    vrf: &'a str,
+    group: &'a str,
+    origin: Origin,
+}
+
+struct PrefixesOut(Range);
+
+impl Serialize for PrefixesOut {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(prefixes(self.0))
+    }
+}
+
+/// Appends the row as one line without its end.
+pub(super) fn write(out: &mut Vec<u8>, row: &Row<'_>) -> Result<(), RenderError> {
+    let entry = row.entry;
+    let value = EntryOut {
+        space: &entry.space,
+        family: entry.range.family().number(),
+        first: entry.range.first(),
+        last: entry.range.last(),
+        prefixes: PrefixesOut(entry.range),
+        bas: entry.bas.as_deref(),
+        pool: entry.pool.text(),
+        pool_hex: entry.pool.hex(),
+        vrf: &entry.vrf,
+        group: row.group.token.as_str(),
+        origin: entry.origin(),
+    };
+    json(out, &value)
+}
+
+/// Appends a value as JSON.
+pub(super) fn json<T: Serialize>(out: &mut Vec<u8>, value: &T) -> Result<(), RenderError> {
+    serde_json::to_writer(out, value).map_err(|e| RenderError::Encoding(e.to_string()))
+}
+
+/// A row as read. What the table does not need is read for its shape alone.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct EntryIn<'a> {
+    #[serde(borrow)]
+    space: Cow<'a, str>,
+    family: u8,
+    first: IpAddr,
+    last: IpAddr,
+    prefixes: Vec<IpNet>,
+    #[serde(rename = "bas")]
+    _bas: Option<String>,
+    #[serde(rename = "pool")]
+    _pool: String,
+    #[serde(default, rename = "pool_hex")]
+    _pool_hex: Option<String>,
+    #[serde(rename = "vrf")]
+    _vrf: String,
+    #[serde(borrow)]
+    group: Cow<'a, str>,
+    #[serde(rename = "origin")]
+    _origin: OriginIn,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum OriginIn {
+    Polled,
+    Static,
+}
+
+impl EntryIn<'_> {
+    /// Hands the row to the collector, if its parts agree with each other.
+    pub(super) fn collect(&self, collector: &mut Collector) -> Result<(), String> {
+        let range = Range::new(self.first, self.last).map_err(|e| e.to_string())?;
+        if range.family().number() != self.family {
+            return Err(format!("{range} is not of family {}", self.family));
+        }
+        if !self.prefixes.iter().copied().eq(prefixes(range)) {
+            return Err(format!("the prefixes of {range} are not these"));
+        }
+        collector.push(Some(&self.space), range, &self.group)
+    }
+}

@@ -1,0 +1,230 @@
+//! A generation as one export sees it: the rows of a space, each with its group.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashMap};
+
+use jiff::Timestamp;
+use sha2::{Digest, Sha256};
+use thiserror::Error;
+
+use crate::address::Range;
+use crate::table::{Edge, Entry, Group, GroupEdge, Name, Session, Snapshot, Token};
+
+/// Which generation a file is made from: what its header says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stamp {
+    /// The store's identity.
+    pub session: Session,
+    /// The generation's number.
+    pub generation: u64,
+    /// When it was committed.
+    pub committed: Timestamp,
+}
+
+impl From<&Snapshot> for Stamp {
+    fn from(snapshot: &Snapshot) -> Self {
+        Self { session: snapshot.session, generation: snapshot.generation, committed: snapshot.committed }
+    }
+}
+
+/// What an export shows of a generation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Scope {
+    /// One space; none: all of them, for the formats that name the space in each row.
+    pub space: Option<Name>,
+    /// The service whose groups answer.
+    pub service: Name,
+}
+
+/// Why a generation cannot be shown. Each of them means that steering and table do not fit
+/// together, and that a file made from them would be wrong.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum ViewError {
+    /// An entry's owner has no group.
+    #[error("no group answers for {owner} and service {service}")]
+    NoGroup {
+        /// The entry's owner.
+        owner: Name,
+        /// The service asked for.
+        service: Name,
+    },
+    /// A group names an edge that the generation does not have.
+    #[error("group {token} names edge {edge}, which is not there")]
+    NoEdge {
+        /// The group.
+        token: Token,
+        /// The edge that it names.
+        edge: Name,
+    },
+}
+
+/// One row: an entry of the table and the group that answers for it.
+#[derive(Clone, Copy, Debug)]
+pub struct Row<'a> {
+    /// The entry: space, range, owner, BAS, pool, VRF, origin.
+    pub entry: &'a Entry,
+    /// What it is answered with.
+    pub group: &'a Group,
+}
+
+/// Addresses that are answered with one group: touching rows of a space and group are one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Answer<'a> {
+    /// The space.
+    pub space: &'a Name,
+    /// The addresses.
+    pub range: Range,
+    /// The group's token.
+    pub token: &'a Token,
+}
+
+/// One generation, seen for one [`Scope`]. Rows are sorted by space, family and first
+/// address, and disjoint.
+#[derive(Clone, Debug)]
+pub struct View<'a> {
+    rows: Vec<Row<'a>>,
+    groups: BTreeMap<Token, Cow<'a, Group>>,
+    default: Cow<'a, Group>,
+    edges: &'a BTreeMap<Name, Edge>,
+    default_edge: &'a Name,
+}
+
+impl<'a> View<'a> {
+    /// The snapshot's rows within the scope.
+    ///
+    /// # Errors
+    /// An owner without a group, a group with an unknown edge.
+    pub fn new(snapshot: &'a Snapshot, scope: &Scope) -> Result<Self, ViewError> {
+        let rows = rows(snapshot, scope)?;
+        let default = default_group(snapshot, &scope.service);
+        let mut groups = BTreeMap::from([(default.token.clone(), default.clone())]);
+        for row in &rows {
+            if !groups.contains_key(&row.group.token) {
+                groups.insert(row.group.token.clone(), Cow::Borrowed(row.group));
+            }
+        }
+        let view =
+            Self { rows, groups, default, edges: &snapshot.edges, default_edge: &snapshot.default_edge };
+        view.check_edges()?;
+        Ok(view)
+    }
+
+    /// The rows.
+    pub fn rows(&self) -> &[Row<'a>] {
+        &self.rows
+    }
+
+    /// The groups that rows use, and the default one; by token.
+    pub fn groups(&self) -> impl Iterator<Item = &Group> {
+        self.groups.values().map(AsRef::as_ref)
+    }
+
+    /// What an address in no row is answered with.
+    pub fn default_group(&self) -> &Group {
+        &self.default
+    }
+
+    /// The name of the edge for addresses in no row.
+    pub fn default_edge(&self) -> &'a Name {
+        self.default_edge
+    }
+
+    /// The edges of a group, in order, with their weights.
+    pub fn edges_of<'s>(&'s self, group: &'s Group) -> impl Iterator<Item = (&'s Edge, u32)> {
+        group.edges.iter().filter_map(|e| Some((self.edges.get(&e.name)?, e.weight)))
+    }
+
+    /// The rows as a consumer sees them that is told only the token.
+    pub fn answers(&self) -> impl Iterator<Item = Answer<'_>> {
+        let mut rows = self.rows.iter().map(|row| Answer {
+            space: &row.entry.space,
+            range: row.entry.range,
+            token: &row.group.token,
+        });
+        let mut pending = rows.next();
+        std::iter::from_fn(move || {
+            let mut answer = pending.take()?;
+            for next in rows.by_ref() {
+                match join(answer.range, next.range) {
+                    Some(range) if (answer.space, answer.token) == (next.space, next.token) => {
+                        answer.range = range;
+                    }
+                    _ => {
+                        pending = Some(next);
+                        break;
+                    }
+                }
+            }
+            Some(answer)
+        })
+    }
+
+    fn check_edges(&self) -> Result<(), ViewError> {
+        for group in self.groups() {
+            for edge in &group.edges {
+                if !self.edges.contains_key(&edge.name) {
+                    return Err(ViewError::NoEdge { token: group.token.clone(), edge: edge.name.clone() });
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Two touching ranges as one.
+pub(super) fn join(range: Range, next: Range) -> Option<Range> {
+    if !range.touches(next) {
+        return None;
+    }
+    Range::from_bits(range.family(), range.first_bits(), next.last_bits())
+}
+
+fn rows<'a>(snapshot: &'a Snapshot, scope: &Scope) -> Result<Vec<Row<'a>>, ViewError> {
+    let mut of_owner: HashMap<&'a str, &'a Group> = HashMap::new();
+    let mut rows = Vec::with_capacity(snapshot.table.entries().len());
+    for entry in snapshot.table.entries() {
+        if scope.space.as_ref().is_some_and(|space| *space != entry.space) {
+            continue;
+        }
+        let group = match of_owner.get(entry.owner.as_str()) {
+            Some(group) => group,
+            None => {
+                let group = snapshot.groups.of(&entry.owner, &scope.service).ok_or_else(|| {
+                    ViewError::NoGroup { owner: entry.owner.clone(), service: scope.service.clone() }
+                })?;
+                of_owner.insert(&entry.owner, group);
+                group
+            }
+        };
+        rows.push(Row { entry, group });
+    }
+    Ok(rows)
+}
+
+/// The group of addresses in no row: the one whose token is the default edge's name, else
+/// the one that consists of this edge alone, else one made for the purpose.
+pub fn default_group<'a>(snapshot: &'a Snapshot, service: &Name) -> Cow<'a, Group> {
+    let name = &snapshot.default_edge;
+    let token = Token::new(name);
+    let groups = &snapshot.groups.groups;
+    let alone = |g: &&Group| g.service == *service && g.edges.iter().map(|e| &e.name).eq([name]);
+    let known = match &token {
+        Some(token) => groups.get(token),
+        None => groups.values().find(alone),
+    };
+    match known {
+        Some(group) => Cow::Borrowed(group),
+        None => Cow::Owned(Group {
+            token: token.unwrap_or_else(|| digest_token(name)),
+            service: service.clone(),
+            edges: vec![GroupEdge { name: name.clone(), weight: 1 }],
+        }),
+    }
+}
+
+/// A token for a default edge whose name is none.
+fn digest_token(name: &Name) -> Token {
+    let digest = Sha256::new().chain_update(b"default-edge\n").chain_update(name.as_bytes()).finalize();
+    let hex: String = digest.iter().take(5).map(|octet| format!("{octet:02x}")).collect();
+    Token::new(&format!("g-{hex}")).expect("`g-` and ten hex digits are a token")
+}

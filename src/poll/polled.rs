@@ -1,0 +1,260 @@
+//! What one poll found.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use serde::Serialize;
+
+use super::detect::Chosen;
+use super::remembered::empty;
+use super::system::System;
+use super::{Choice, Decoded, Request, Stop};
+use crate::mib::{Descriptor, Fault, RejectReason, Rejected};
+use crate::snmp::Cost;
+use crate::table::{Detection, Engine, Name, PolledTable, TableOutcome};
+
+/// What became of a poll. A closed list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum State {
+    /// Every table of the router was read to its end.
+    Complete,
+    /// Some table was not.
+    Failed,
+    /// The router has none of the tables, or is not known.
+    Unsupported,
+}
+
+/// One table of a poll.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TableResult {
+    /// The table, with its ranges and its unreadable rows. Where it failed, `listed` is what
+    /// was read before: for people to see, not to be acted on.
+    pub table: PolledTable,
+    /// Why it failed.
+    pub fault: Option<Fault>,
+    /// In words, for people; empty unless failed.
+    pub detail: String,
+    /// How many rows were read. A table that only gives names to others has rows, and no
+    /// ranges.
+    pub rows: u64,
+    /// The repetitions that were found to work; none where it was not asked for.
+    pub repetitions: Option<u32>,
+}
+
+/// What one poll of one BAS found.
+#[derive(Clone, Debug)]
+pub struct Polled {
+    /// The BAS.
+    pub name: Name,
+    /// Where it was asked.
+    pub address: SocketAddr,
+    /// The descriptor by which it was read.
+    pub descriptor: Option<Name>,
+    /// What became of the poll.
+    pub state: State,
+    /// Why it is not complete.
+    pub reason: Option<Fault>,
+    /// In words, for people; empty where complete.
+    pub detail: String,
+    /// Its tables: of the default context, then of each other, then those that are
+    /// remembered and were not read.
+    pub tables: Vec<TableResult>,
+    /// Rows that claim nothing, in the order of the tables and of the router.
+    pub rejected: Vec<Rejected>,
+    /// What a person should know, though nothing failed by it.
+    pub notes: Vec<String>,
+    /// What it cost.
+    pub cost: Cost,
+    /// How long it took.
+    pub duration: Duration,
+    /// How the descriptor was found, to be remembered; none where it is named, or where the
+    /// poll did not come to it: then what is remembered stays.
+    pub detection: Option<Detection>,
+    /// The SNMPv3 engine as last heard.
+    pub engine: Option<Engine>,
+    /// When the router booted.
+    pub booted: Option<Timestamp>,
+    /// sysName.
+    pub sys_name: Option<String>,
+    /// sysDescr.
+    pub sys_descr: Option<String>,
+    /// sysObjectID, dotted.
+    pub sys_object_id: Option<String>,
+}
+
+impl Polled {
+    /// A poll that has found nothing yet.
+    pub(super) fn new(request: &Request) -> Self {
+        Self {
+            name: request.name.clone(),
+            address: request.target.address,
+            descriptor: None,
+            state: State::Failed,
+            reason: None,
+            detail: String::new(),
+            tables: Vec::new(),
+            rejected: Vec::new(),
+            notes: Vec::new(),
+            cost: Cost::default(),
+            duration: Duration::ZERO,
+            detection: None,
+            engine: None,
+            booted: None,
+            sys_name: None,
+            sys_descr: None,
+            sys_object_id: None,
+        }
+    }
+
+    /// A poll that could not begin because the router's name was not resolved.
+    pub fn unresolved(request: &Request, detail: String) -> Self {
+        let mut polled = Self::new(request);
+        polled.stop(Stop::new(Fault::Unresolved, detail), request);
+        polled
+    }
+
+    /// All ranges that were read, in the order of the tables and of the router.
+    pub fn ranges(&self) -> impl Iterator<Item = &crate::table::Listed> {
+        self.tables.iter().flat_map(|table| &table.table.listed)
+    }
+
+    pub(super) fn meet(&mut self, system: &System, request: &Request) {
+        self.booted = request.remembered.boot(system, request.now);
+        self.sys_name.clone_from(&system.name);
+        self.sys_descr.clone_from(&system.descr);
+        self.sys_object_id = system.object_id.as_ref().map(ToString::to_string);
+        if system.up_time.is_none() {
+            let note = "the router does not tell its sysUpTime: a restart during a poll cannot be seen";
+            self.notes.push(note.to_owned());
+        }
+    }
+
+    pub(super) fn choose(&mut self, chosen: &Chosen) {
+        self.descriptor = Some(chosen.descriptor.name().clone());
+        self.detection.clone_from(&chosen.detection);
+    }
+
+    /// Takes in what was read and judges it.
+    pub(super) fn fill(&mut self, request: &Request, descriptor: &Descriptor, decoded: Decoded) {
+        for (table, repetitions) in decoded.tables {
+            let mut result = TableResult {
+                table: table.table,
+                fault: table.fault,
+                detail: table.detail,
+                rows: table.rows,
+                repetitions: Some(repetitions),
+            };
+            let mut rejected = table.rejected;
+            result.sort_out(request, &mut rejected);
+            self.rejected.append(&mut rejected);
+            self.tables.push(result);
+        }
+        self.notes.extend(decoded.notes);
+        self.judge(descriptor);
+        self.recall(request, descriptor, decoded.listed.as_deref());
+    }
+
+    fn judge(&mut self, descriptor: &Descriptor) {
+        let failed = self.tables.iter().find_map(|result| Some((result.fault?, result)));
+        let is_source = |result: &TableResult| {
+            let name = result.table.name.split('@').next().unwrap_or_default();
+            descriptor.tables().any(|table| table.has_ranges() && **table.name() == *name)
+        };
+        let complete = |result: &&TableResult| result.table.outcome == TableOutcome::Complete;
+        (self.state, self.reason, self.detail) = match failed {
+            Some((fault, result)) => {
+                (State::Failed, Some(fault), format!("{}: {}", result.table.name, result.detail))
+            }
+            None if self.tables.iter().filter(complete).any(is_source) => {
+                (State::Complete, None, String::new())
+            }
+            None => {
+                let detail = format!("the router has none of the tables of {}", descriptor.name());
+                (State::Unsupported, Some(Fault::NoTables), detail)
+            }
+        };
+    }
+
+    /// Adds the tables that are remembered and were not read.
+    fn recall(&mut self, request: &Request, descriptor: &Descriptor, listed: Option<&[Name]>) {
+        let read: Vec<Name> = self.tables.iter().map(|result| result.table.name.clone()).collect();
+        let all_read = self.state == State::Complete;
+        for (table, fault) in request.remembered.unread(&read, descriptor, listed, all_read) {
+            let detail = match fault {
+                Some(_) => "its context was not read".to_owned(),
+                None => String::new(),
+            };
+            if let (Some(fault), State::Complete | State::Unsupported) = (fault, self.state) {
+                self.state = State::Failed;
+                self.reason = Some(fault);
+                self.detail = format!("{}: {detail}", table.name);
+            }
+            self.tables.push(TableResult { table, fault, detail, rows: 0, repetitions: None });
+        }
+    }
+
+    /// Ends a poll before its tables could be judged one by one: nothing of it is believed.
+    pub(super) fn stop(&mut self, stop: Stop, request: &Request) {
+        let unknown = matches!(stop.fault, Fault::NoDescriptor | Fault::AmbiguousDescriptor);
+        self.state = match unknown && !request.remembered.had_rows() {
+            true => State::Unsupported,
+            false => State::Failed,
+        };
+        self.reason = Some(stop.fault);
+        for result in &mut self.tables {
+            result.table.outcome = TableOutcome::Failed(stop.fault.as_str().into());
+            result.fault = Some(stop.fault);
+            result.detail.clone_from(&stop.detail);
+        }
+        for name in expected(request) {
+            if self.tables.iter().all(|result| result.table.name != name) {
+                let table = empty(name, Some(stop.fault));
+                let detail = stop.detail.clone();
+                self.tables.push(TableResult {
+                    table,
+                    fault: Some(stop.fault),
+                    detail,
+                    rows: 0,
+                    repetitions: None,
+                });
+            }
+        }
+        self.detail = stop.detail;
+    }
+}
+
+/// The tables that a poll should have read, as far as that is known beforehand.
+fn expected(request: &Request) -> Vec<Name> {
+    let descriptor: Option<&Arc<Descriptor>> = match &request.choice {
+        Choice::Named(descriptor) => Some(descriptor),
+        Choice::Auto(library) => {
+            request.remembered.detection.as_ref().and_then(|detection| library.get(&detection.descriptor))
+        }
+    };
+    let tables =
+        descriptor.into_iter().flat_map(|d| d.tables().map(|table| table.name().clone()).collect::<Vec<_>>());
+    let mut names: Vec<Name> = tables.collect();
+    names.extend(request.remembered.tables.keys().cloned());
+    names
+}
+
+impl TableResult {
+    /// Gives every range its space, and leaves out what the configuration does not want.
+    fn sort_out(&mut self, request: &Request, rejected: &mut Vec<Rejected>) {
+        let before = rejected.len();
+        self.table.listed.retain_mut(|listed| {
+            listed.space = request.spaces.of(&listed.vrf).cloned();
+            let Some(why) = request.filter.refuses(&listed.pool, &listed.vrf) else { return true };
+            let detail = format!("{why}: {} in VRF \"{}\"", listed.pool, listed.vrf);
+            rejected.push(Rejected::excluded(&listed.table, &listed.row.index, detail));
+            false
+        });
+        if rejected.len() > before {
+            rejected.sort_by_cached_key(Rejected::arcs);
+            rejected.dedup_by(|a, b| a == b && a.reason == RejectReason::Excluded);
+        }
+    }
+}

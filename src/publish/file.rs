@@ -1,0 +1,127 @@
+//! Single steps on single files. Each of them leaves the target whole, whenever the process
+//! or the machine dies.
+
+use std::fs::{self, File, OpenOptions, Permissions};
+use std::io::{self, ErrorKind, Write};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt, fchown};
+use std::path::Path;
+
+use sha2::{Digest, Sha256};
+
+use super::{Failure, FailureReason, Target};
+
+/// May everybody read a file of this mode?
+const READ_BY_OTHERS: u32 = 0o004;
+
+/// Writes `.NAME.new` anew and makes it durable. What an earlier run left there goes first:
+/// it is created, never opened, so that nothing planted under the name is written to.
+pub(super) fn write_new(target: &Target, pieces: &[&[u8]], mode: u32) -> Result<(), Failure> {
+    let path = target.new_file();
+    let written = remove(&path).and_then(|()| write(target, &path, pieces, mode));
+    written.map_err(|e| {
+        // A part of a file serves nobody, and may be what fills the disk.
+        let _ = remove(&path);
+        Failure::new(FailureReason::Write, format!("{}: {e}", path.display()))
+    })
+}
+
+fn write(target: &Target, path: &Path, pieces: &[&[u8]], mode: u32) -> io::Result<()> {
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(mode).open(path)?;
+    for piece in pieces {
+        file.write_all(piece)?;
+    }
+    // The mode given at creation is subject to the umask.
+    file.set_permissions(Permissions::from_mode(mode))?;
+    keep_owner(target, &file, mode)?;
+    file.sync_all()
+}
+
+/// Gives the new file the owner and group of the one it replaces. Where that is not allowed
+/// it only matters if the consumer reads by owner or group.
+fn keep_owner(target: &Target, new: &File, mode: u32) -> io::Result<()> {
+    let old = match fs::metadata(target.path()) {
+        Ok(old) => old,
+        Err(e) if e.kind() == ErrorKind::NotFound => return Ok(()),
+        Err(e) => return Err(e),
+    };
+    let made = new.metadata()?;
+    if (made.uid(), made.gid()) == (old.uid(), old.gid()) {
+        return Ok(());
+    }
+    match fchown(new, Some(old.uid()), Some(old.gid())) {
+        Err(e) if mode & READ_BY_OTHERS == 0 => Err(io::Error::new(
+            e.kind(),
+            format!("cannot keep the owner {}:{} of the file before: {e}", old.uid(), old.gid()),
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// Renames `.NAME.new` to `NAME` and makes that durable.
+pub(super) fn install(target: &Target) -> Result<(), Failure> {
+    let new = target.new_file();
+    fs::rename(&new, target.path()).and_then(|()| sync_directory(target)).map_err(|e| {
+        let hint = match e.kind() {
+            ErrorKind::ResourceBusy | ErrorKind::CrossesDevices => {
+                " (a file that is a mount point cannot be replaced: mount its folder instead)"
+            }
+            _ => "",
+        };
+        let detail = format!("{} to {}: {e}{hint}", new.display(), target.path().display());
+        Failure::new(FailureReason::Install, detail)
+    })
+}
+
+/// Keeps the file as `.NAME.prev`. Says whether there is one.
+pub(super) fn keep_previous(target: &Target) -> Result<bool, Failure> {
+    let kept = if exists(target.path()) {
+        link_over(target.path(), &target.beside_previous()).map(|()| true)
+    } else {
+        remove(&target.previous()).map(|()| false)
+    };
+    kept.map_err(|e| Failure::new(FailureReason::Install, format!("{}: {e}", target.previous().display())))
+}
+
+/// Puts `.NAME.prev` back as `NAME`. `.NAME.prev` stays.
+pub(super) fn put_back(target: &Target) -> Result<(), Failure> {
+    link_over(&target.previous(), target)
+        .and_then(|()| sync_directory(target))
+        .map_err(|e| Failure::new(FailureReason::Install, format!("{}: {e}", target.path().display())))
+}
+
+/// Makes `target` another name of `path`, or a copy where the file system has no links.
+fn link_over(path: &Path, target: &Target) -> io::Result<()> {
+    let new = target.new_file();
+    remove(&new)?;
+    if fs::hard_link(path, &new).is_err() {
+        fs::copy(path, &new)?;
+        File::open(&new)?.sync_all()?;
+    }
+    // Between two names of one file a rename does nothing, and leaves both.
+    fs::rename(&new, target.path()).and_then(|()| remove(&new))
+}
+
+/// Removes a file that may not be there.
+pub(super) fn remove(path: &Path) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(e) if e.kind() != ErrorKind::NotFound => Err(e),
+        _ => Ok(()),
+    }
+}
+
+/// SHA-256 in hex.
+pub(super) fn sha256<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> String {
+    let mut digest = Sha256::new();
+    for piece in pieces {
+        digest.update(piece);
+    }
+    digest.finalize().iter().map(|octet| format!("{octet:02x}")).collect()
+}
+
+fn exists(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok()
+}
+
+fn sync_directory(target: &Target) -> io::Result<()> {
+    File::open(target.directory())?.sync_all()
+}
