@@ -2,6 +2,7 @@
 
 mod args;
 mod check;
+mod demo;
 mod exit;
 mod held;
 mod mib;
@@ -63,6 +64,6 @@ async fn dispatch(cli: &Cli) -> Result<Exit, Stop> {
         Command::Walk(args) => walk::run(args, config, json).await,
         Command::Run => run::run(config).await,
         Command::Reload => run::reload(config).await,
-        Command::Demo(_) => Err(Stop::failed("not built yet")),
+        Command::Demo(args) => demo::run(args, json).await,
     }
 }

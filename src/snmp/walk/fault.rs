@@ -4,7 +4,6 @@ use std::fmt::Write as _;
 
 use super::stride::Trouble;
 use super::{Failure, Reason};
-use crate::snmp::Oid;
 use crate::snmp::dialect::Question;
 use crate::snmp::exchange::Unanswered;
 
