@@ -4,7 +4,6 @@ use std::fmt::Write as _;
 
 use super::stride::Trouble;
 use super::{Failure, Reason};
-use crate::snmp::Oid;
 use crate::snmp::dialect::Question;
 use crate::snmp::exchange::Unanswered;
 
@@ -99,8 +98,8 @@ fn status_name(status: i32) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::snmp::Context;
     use crate::snmp::message::PduKind;
+    use crate::snmp::{Context, Oid};
 
     #[test]
     fn the_words_say_what_was_asked_and_where() {
