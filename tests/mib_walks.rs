@@ -3,6 +3,8 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stderr)]
 
+mod support;
+
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -10,7 +12,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use poolsync::mib::{Library, RejectReason};
-use poolsync::poll::{Choice, Filter, Polled, Remembered, Request, Spaces, State, poll};
+use poolsync::poll::{Choice, ContextCommunity, Filter, Polled, Remembered, Request, Spaces, State, poll};
 use poolsync::snmp::{Context, Credentials, Limits, Recording, ReplayAgent, Secret, Target, Transport};
 use poolsync::table::{Listed, TableOutcome};
 
@@ -42,7 +44,7 @@ async fn polled(walks: &[(&str, Recording)], community_contexts: bool) -> Polled
         name: "bas".into(),
         target,
         context: Context::default(),
-        community_contexts,
+        context_community: community_contexts.then(|| ContextCommunity::new("{community}@{context}")),
         choice: Choice::Auto(Arc::new(Library::built_in())),
         remembered: Remembered::default(),
         encoding: None,
@@ -217,7 +219,8 @@ fn recorded(file: &str) -> PathBuf {
 async fn the_recorded_flexbng_has_32_ranges_in_32_pools() {
     let path = recorded("netelastic-flexbng-ippool.snmprec");
     if !path.exists() {
-        eprintln!("SKIPPED: {} is missing (POOLSYNC_RECORDINGS names its folder)", path.display());
+        let reason = format!("{} is missing (POOLSYNC_RECORDINGS names its folder)", path.display());
+        support::skip("the_recorded_flexbng_has_32_ranges_in_32_pools", &reason);
         return;
     }
     let polled = polled(&[("public", recording(&path))], false).await;

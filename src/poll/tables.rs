@@ -1,10 +1,13 @@
 //! Reading the tables: in the default context, then in those that the router lists.
 
-use super::{Decoded, request::Request};
+use std::time::Instant;
+
+use super::request::{ContextCommunity, Request};
+use super::{Decoded, sum};
 use crate::mib::{
     self, ContextRead, Descriptor, Fault, FoundContext, FoundContexts, Read, ReadOutcome, TableRef,
 };
-use crate::snmp::{Context, Credentials, Outcome, Session};
+use crate::snmp::{Context, Cost, Credentials, Limits, Secret, Session, Transport};
 use crate::table::Name;
 
 /// Everything that was read of a router.
@@ -14,43 +17,86 @@ pub(super) struct Tables {
     notes: Vec<String>,
     /// Whether other contexts than this one are wanted at all.
     only: bool,
+    /// What was spent besides the session.
+    cost: Cost,
 }
 
 /// Reads the tables of a descriptor.
-pub(super) async fn read(session: &mut Session, request: &Request, descriptor: &Descriptor) -> Tables {
+pub(super) async fn read(
+    transport: &Transport,
+    session: &mut Session,
+    request: &Request,
+    descriptor: &Descriptor,
+) -> Tables {
+    let begun = Instant::now();
     let mut default = ContextRead { context: name_of(&request.context), ..ContextRead::default() };
     for table in descriptor.tables() {
-        let read = read_table(session, request, &request.context, table.name().clone(), table).await;
-        default.reads.push(Some(read));
+        let read = read_table(session, request, &request.context, table.name(), table).await;
+        default.reads.push(Some(named(read, &request.context)));
     }
     let found = mib::contexts(descriptor, &default.reads, request.encoding);
-    let mut tables =
-        Tables { reads: Vec::new(), found, notes: Vec::new(), only: !request.context.name.is_empty() };
-    if tables.only {
-        tables.name_configured_context(request, &mut default);
+    let only = !request.context.name.is_empty();
+    let mut tables = Tables { reads: Vec::new(), found, notes: Vec::new(), only, cost: Cost::default() };
+    if only {
+        tables.name_configured_context(request, descriptor, &mut default);
         tables.reads.push(default);
         return tables;
     }
     tables.reads.push(default);
-    for context in tables.found.contexts.clone() {
-        if may_ask(request) {
-            tables.reads.push(read_context(session, request, descriptor, &context).await);
-        } else {
-            tables.notes.push(format!(
+    for found in tables.found.contexts.clone() {
+        match Way::to(&found, request) {
+            Way::Same => {
+                tables.reads.push(read_context(session, request, descriptor, &found, &found.context).await)
+            }
+            Way::Community(community) => {
+                let mut target = request.target.clone();
+                target.credentials = Credentials::V2c(community);
+                target.limits = tables.left(request, session, begun);
+                let mut session = Session::new(transport, target);
+                let read = read_context(&mut session, request, descriptor, &found, &Context::default()).await;
+                tables.reads.push(read);
+                tables.cost = sum(tables.cost, session.cost());
+            }
+            Way::None => tables.notes.push(format!(
                 "{} was not read: SNMPv2c asks in context {} only with `context-community`, SNMPv3 always",
-                context.vrf,
-                name_of(&context.context)
-            ));
+                found.vrf,
+                name_of(&found.context)
+            )),
         }
     }
     tables
 }
 
+/// How a context is asked in.
+enum Way {
+    /// In the same session, by its name and engine.
+    Same,
+    /// By a community of its own.
+    Community(Secret),
+    /// Not at all.
+    None,
+}
+
+impl Way {
+    fn to(found: &FoundContext, request: &Request) -> Self {
+        let template: &Option<ContextCommunity> = &request.context_community;
+        match (&request.target.credentials, template) {
+            (Credentials::V3(_), _) => Self::Same,
+            (Credentials::V2c(community), Some(template)) => {
+                Self::Community(template.fill(community, &found.context.name))
+            }
+            (Credentials::V2c(_), None) => Self::None,
+        }
+    }
+}
+
+/// Reads the tables again in a context that the router lists, asking in `ask`.
 async fn read_context(
     session: &mut Session,
     request: &Request,
     descriptor: &Descriptor,
     found: &FoundContext,
+    ask: &Context,
 ) -> ContextRead {
     let mut read =
         ContextRead { context: name_of(&found.context), vrf: Some(found.vrf.clone()), reads: Vec::new() };
@@ -58,42 +104,42 @@ async fn read_context(
         let name = table.name_in(&found.vrf);
         read.reads.push(match table.lists_contexts() {
             true => None,
-            false => Some(read_table(session, request, &found.context, name, table).await),
+            false => Some(named(read_table(session, request, ask, &name, table).await, &found.context)),
         });
     }
     read
 }
 
-/// Reads one table. One that once had rows and is now not there is not believed.
+/// Reads one table.
 async fn read_table(
     session: &mut Session,
     request: &Request,
     context: &Context,
-    name: Name,
+    name: &Name,
     table: TableRef<'_>,
 ) -> Read {
-    let remembered = request.remembered.tables.get(&name);
-    let repetitions = remembered.and_then(|table| table.repetitions);
-    let mut read = session.table(context, &table.columns(), repetitions).await;
-    let had_rows = remembered.is_some_and(|table| table.had_rows);
-    let outcome = match read.outcome {
-        Outcome::Unsupported if had_rows => {
-            read.detail = "it once had rows, and now the router has nothing there".to_owned();
-            ReadOutcome::Failed(Fault::Vanished)
-        }
-        other => other.into(),
-    };
-    if !context.name.is_empty() && !read.detail.is_empty() {
-        read.detail = format!("in context {}: {}", name_of(context), read.detail);
-    }
-    Read { outcome, table: read }
+    let repetitions = request.remembered.tables.get(name).and_then(|table| table.repetitions);
+    let table = session.table(context, &table.columns(), repetitions).await;
+    let mut read = Read { outcome: table.outcome.into(), table };
+    disbelieve_vanished(&mut read, request, name);
+    read
 }
 
-fn may_ask(request: &Request) -> bool {
-    match request.target.credentials {
-        Credentials::V2c(_) => request.community_contexts,
-        Credentials::V3(_) => true,
+/// A table that once had rows and is now not there is not believed.
+fn disbelieve_vanished(read: &mut Read, request: &Request, name: &Name) {
+    let had_rows = request.remembered.tables.get(name).is_some_and(|table| table.had_rows);
+    if read.outcome == ReadOutcome::Unsupported && had_rows {
+        read.outcome = ReadOutcome::Failed(Fault::Vanished);
+        read.table.detail = "it once had rows, and now the router has nothing there".to_owned();
     }
+}
+
+/// With the context in what is said of it: an agent may be silent in one that it does not know.
+fn named(mut read: Read, context: &Context) -> Read {
+    if !context.name.is_empty() && !read.table.detail.is_empty() {
+        read.table.detail = format!("in context {}: {}", name_of(context), read.table.detail);
+    }
+    read
 }
 
 /// A context's name for people.
@@ -103,22 +149,52 @@ fn name_of(context: &Context) -> Name {
 
 impl Tables {
     /// A configured context is the only one that is read. Which VRF it is, the router's list
-    /// tells; where that cannot be known, its pools are not believed.
-    fn name_configured_context(&mut self, request: &Request, read: &mut ContextRead) {
-        let listed = self.found.contexts.iter().find(|found| found.context.name == request.context.name);
+    /// tells; where that cannot be known, its pools are not believed: as those of no VRF they
+    /// would be published to everybody.
+    fn name_configured_context(
+        &mut self,
+        request: &Request,
+        descriptor: &Descriptor,
+        read: &mut ContextRead,
+    ) {
+        let name = &request.context.name;
+        if descriptor.default_context().is_none_or(|default| default.as_bytes() == name) {
+            return;
+        }
+        let listed = self.found.contexts.iter().find(|found| found.context.name == *name);
+        let had_vrf =
+            || request.remembered.tables.iter().any(|(name, table)| table.had_rows && name.contains('@'));
         match listed {
-            Some(found) => read.vrf = Some(found.vrf.clone()),
-            None if self.found.certain => {}
-            None => {
-                for read in read.reads.iter_mut().flatten() {
-                    if !matches!(read.outcome, ReadOutcome::Failed(_)) {
-                        read.outcome = ReadOutcome::Failed(Fault::MissingContext);
-                        read.table.detail =
-                            "which VRF the configured context is could not be read".to_owned();
-                    }
+            Some(found) => {
+                read.vrf = Some(found.vrf.clone());
+                for (table, read) in descriptor.tables().zip(read.reads.iter_mut().flatten()) {
+                    disbelieve_vanished(read, request, &table.name_in(&found.vrf));
                 }
             }
+            None if self.found.certain && !had_vrf() => {}
+            None => read.reads.iter_mut().flatten().for_each(disbelieve_nameless),
         }
+    }
+
+    /// What is left of the limits for another session.
+    fn left(&self, request: &Request, session: &Session, begun: Instant) -> Limits {
+        let limits = request.target.limits;
+        let spent = sum(self.cost, session.cost());
+        let rows =
+            self.reads.iter().flat_map(|read| read.reads.iter().flatten()).map(|read| read.table.rows.len());
+        let rows = u32::try_from(rows.sum::<usize>()).unwrap_or(u32::MAX);
+        Limits {
+            deadline: limits.deadline.saturating_sub(begun.elapsed()),
+            max_requests: limits.max_requests.saturating_sub(spent.requests),
+            max_bytes: limits.max_bytes.saturating_sub(spent.bytes),
+            max_rows: limits.max_rows.saturating_sub(rows),
+            ..limits
+        }
+    }
+
+    /// What was spent besides the session.
+    pub(super) fn cost(&self) -> Cost {
+        self.cost
     }
 
     /// The tables, decoded, and which contexts there are.
@@ -128,10 +204,14 @@ impl Tables {
             let repetitions = read.reads.iter().flatten().map(|read| read.table.repetitions);
             tables.extend(mib::decode(descriptor, read, request.encoding).into_iter().zip(repetitions));
         }
-        for rejected in &self.found.rejected {
+        let list = self.reads.first().and_then(|read| read.vrf.clone());
+        for mut rejected in self.found.rejected {
+            if let Some(vrf) = &list {
+                rejected.table = format!("{}@{vrf}", rejected.table).into();
+            }
             if let Some((table, _)) = tables.iter_mut().find(|(table, _)| table.table.name == rejected.table)
             {
-                table.rejected.push(rejected.clone());
+                table.rejected.push(rejected);
             }
         }
         let listed = match (self.only, self.found.certain) {
@@ -140,5 +220,12 @@ impl Tables {
             (false, false) => None,
         };
         Decoded { tables, listed, notes: self.notes }
+    }
+}
+
+fn disbelieve_nameless(read: &mut Read) {
+    if !matches!(read.outcome, ReadOutcome::Failed(_)) {
+        read.outcome = ReadOutcome::Failed(Fault::MissingContext);
+        read.table.detail = "which VRF the configured context is could not be read".to_owned();
     }
 }
