@@ -442,6 +442,8 @@ async fn a_configured_context_is_read_alone_and_has_the_vrf_that_the_router_list
     agent.replace("public@router2", Recording::parse(&walk("juniper-junose-erx@router2")).unwrap());
     let unlisted = run(again.clone()).await;
     assert_eq!((unlisted.state, unlisted.reason), (State::Failed, Some(Fault::MissingContext)));
+    assert_eq!(states(&unlisted)["profiles@vr-corp"], "missing-context");
+    assert_eq!(states(&unlisted)["profiles"], "missing-context");
     // Pools that are there no more are not believed to be gone.
     agent.replace("public@router2", Recording::parse(&without(&corp, ".4874.2.2.21.")).unwrap());
     let emptied = run(again).await;

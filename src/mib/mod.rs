@@ -71,6 +71,7 @@ mod file;
 mod index;
 mod library;
 mod rejected;
+mod summary;
 mod text;
 
 pub use decode::{
@@ -81,6 +82,7 @@ pub use error::DescriptorError;
 pub use fault::Fault;
 pub use library::{Library, LibraryError};
 pub use rejected::{RejectReason, Rejected};
+pub use summary::{Summary, TableSummary};
 pub use text::{Encoding, Glob, UnknownEncoding};
 
 #[cfg(test)]

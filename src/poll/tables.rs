@@ -17,6 +17,8 @@ pub(super) struct Tables {
     notes: Vec<String>,
     /// Whether other contexts than this one are wanted at all.
     only: bool,
+    /// Whether the VRF of a configured context is known.
+    named: bool,
     /// What was spent besides the session.
     cost: Cost,
 }
@@ -36,7 +38,8 @@ pub(super) async fn read(
     }
     let found = mib::contexts(descriptor, &default.reads, request.encoding);
     let only = !request.context.name.is_empty();
-    let mut tables = Tables { reads: Vec::new(), found, notes: Vec::new(), only, cost: Cost::default() };
+    let mut tables =
+        Tables { reads: Vec::new(), found, notes: Vec::new(), only, named: true, cost: Cost::default() };
     if only {
         tables.name_configured_context(request, descriptor, &mut default);
         tables.reads.push(default);
@@ -172,7 +175,10 @@ impl Tables {
                 }
             }
             None if self.found.certain && !had_vrf() => {}
-            None => read.reads.iter_mut().flatten().for_each(disbelieve_nameless),
+            None => {
+                self.named = false;
+                read.reads.iter_mut().flatten().for_each(disbelieve_nameless);
+            }
         }
     }
 
@@ -215,7 +221,7 @@ impl Tables {
             }
         }
         let listed = match (self.only, self.found.certain) {
-            (true, _) => Some(Vec::new()),
+            (true, _) => self.named.then(Vec::new),
             (false, true) => Some(self.found.contexts.into_iter().map(|found| found.vrf).collect()),
             (false, false) => None,
         };
