@@ -11,8 +11,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use poolsync::mib::{Descriptor, Fault, Glob, Library, Origin, RejectReason};
 use poolsync::poll::{
-    Choice, ContextCommunity, Filter, Polled, Remembered, RememberedTable, Request, Spaces, State,
-    TableResult, poll,
+    Choice, Filter, Polled, Remembered, RememberedTable, Request, Spaces, State, TableResult, poll,
 };
 use poolsync::snmp::{
     Context, Credentials, Limits, Reason, Recording, ReplayAgent, Secret, Target, Transport,
@@ -53,7 +52,7 @@ fn request(address: SocketAddr) -> Request {
             engine: None,
         },
         context: Context::default(),
-        context_community: None,
+        community_contexts: false,
         choice: Choice::Auto(Arc::new(Library::built_in())),
         remembered: Remembered::default(),
         encoding: None,
@@ -351,7 +350,7 @@ const DEFAULT_TABLES: [&str; 3] = ["pools", "profiles", "routers"];
 async fn in_contexts(walks: &[(&str, &str)], remembered: Remembered) -> Polled {
     let agent = agent(walks).await;
     let mut request = request(agent.address());
-    request.context_community = Some(ContextCommunity::new("{community}@{context}"));
+    request.community_contexts = true;
     request.remembered = remembered;
     run(request).await
 }
@@ -360,7 +359,7 @@ async fn in_contexts(walks: &[(&str, &str)], remembered: Remembered) -> Polled {
 async fn a_context_that_does_not_answer_fails_its_own_tables() {
     let agent = agent(&[("public", &walk("juniper-junose-erx"))]).await;
     let mut request = impatient(agent.address());
-    request.context_community = Some(ContextCommunity::new("{community}/{context}"));
+    request.community_contexts = true;
     let polled = run(request).await;
     assert_eq!((polled.state, polled.reason), (State::Failed, Some(Fault::Snmp(Reason::Timeout))));
     assert!(polled.detail.contains("in context router2"), "{}", polled.detail);
@@ -369,23 +368,6 @@ async fn a_context_that_does_not_answer_fails_its_own_tables() {
     }
     assert_eq!(table(&polled, "profiles@vr-corp").table.outcome, failed("timeout"));
     assert_eq!(polled.ranges().count(), 4);
-}
-
-#[tokio::test]
-async fn a_community_for_a_context_is_made_as_configured_and_has_what_is_left_of_the_limits() {
-    let (default, corp) = (walk("juniper-junose-erx"), walk("juniper-junose-erx@router2"));
-    let agent = agent(&[("public", &default), ("router2:public", &corp)]).await;
-    let mut request = request(agent.address());
-    request.context_community = Some(ContextCommunity::new("{context}:{community}"));
-    let polled = run(request.clone()).await;
-    assert_eq!(polled.state, State::Complete, "{}", polled.detail);
-    assert_eq!(states(&polled)["profiles@vr-corp"], "complete 2");
-    // The cost is of both sessions; with one request less, before the closing sysUpTime, the
-    // context comes out short.
-    request.target.limits.max_requests = polled.cost.requests - 2;
-    let polled = run(request).await;
-    assert_eq!((polled.state, polled.reason), (State::Failed, Some(Fault::Snmp(Reason::TooLarge))));
-    assert_eq!(states(&polled)["profiles"], "complete 4");
 }
 
 #[tokio::test]

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use poolsync::mib::{Library, RejectReason};
-use poolsync::poll::{Choice, ContextCommunity, Filter, Polled, Remembered, Request, Spaces, State, poll};
+use poolsync::poll::{Choice, Filter, Polled, Remembered, Request, Spaces, State, poll};
 use poolsync::snmp::{Context, Credentials, Limits, Recording, ReplayAgent, Secret, Target, Transport};
 use poolsync::table::{Listed, TableOutcome};
 
@@ -44,7 +44,7 @@ async fn polled(walks: &[(&str, Recording)], community_contexts: bool) -> Polled
         name: "bas".into(),
         target,
         context: Context::default(),
-        context_community: community_contexts.then(|| ContextCommunity::new("{community}@{context}")),
+        community_contexts,
         choice: Choice::Auto(Arc::new(Library::built_in())),
         remembered: Remembered::default(),
         encoding: None,

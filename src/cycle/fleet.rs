@@ -7,7 +7,7 @@ use jiff::Timestamp;
 
 use crate::config::{Bas, Config, Descriptor, Endpoint, Polling};
 use crate::mib::{Encoding, Fault, Glob, Library};
-use crate::poll::{Choice, ContextCommunity, Filter, Polled, Remembered, Request, Spaces, poll};
+use crate::poll::{Choice, Filter, Polled, Remembered, Request, Spaces, poll};
 use crate::snmp::{Credentials, Reason, Secret, Target, Transport};
 use crate::table::{Memory, Name};
 
@@ -45,21 +45,13 @@ impl Fleet {
 
     /// A poll of a configured BAS; none where the configuration was loaded without secrets,
     /// or names a descriptor that is not there.
-    pub fn job(
-        &self,
-        config: &Config,
-        bas: &Bas,
-        memory: &Memory,
-        scheduled: bool,
-        now: Timestamp,
-    ) -> Option<Job> {
+    pub fn job(&self, config: &Config, bas: &Bas, memory: &Memory, scheduled: bool, now: Timestamp) -> Option<Job> {
         let polling = config.polling(bas)?;
         let choice = match &bas.mib {
             Descriptor::Auto => Choice::Auto(Arc::clone(&self.library)),
             Descriptor::Named(name) => Choice::Named(Arc::clone(self.library.get(name)?)),
         };
-        let globs =
-            |patterns: &[crate::config::Glob]| patterns.iter().map(|g| Glob::new(g.as_str())).collect();
+        let globs = |patterns: &[crate::config::Glob]| patterns.iter().map(|g| Glob::new(g.as_str())).collect();
         let filter = Filter {
             include: globs(&bas.pools.include),
             exclude: globs(&bas.pools.exclude),
@@ -72,14 +64,7 @@ impl Fleet {
     }
 
     /// A poll of any router, of which nothing is remembered.
-    pub fn stranger(
-        &self,
-        name: &str,
-        endpoint: Endpoint,
-        polling: Polling,
-        choice: Choice,
-        now: Timestamp,
-    ) -> Option<Job> {
+    pub fn stranger(&self, name: &str, endpoint: Endpoint, polling: Polling, choice: Choice, now: Timestamp) -> Option<Job> {
         let name = Name::from(name);
         let request =
             self.request(name.clone(), polling, choice, Filter::default(), Remembered::default(), now)?;
@@ -98,14 +83,9 @@ impl Fleet {
         let nowhere = SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0));
         Some(Request {
             name,
-            target: Target {
-                address: nowhere,
-                credentials: polling.credentials?,
-                limits: polling.limits,
-                engine: None,
-            },
+            target: Target { address: nowhere, credentials: polling.credentials?, limits: polling.limits, engine: None },
             context: polling.context,
-            context_community: polling.context_community.map(|t| ContextCommunity::new(t.as_str())),
+            community_contexts: polling.context_community.is_some(),
             choice,
             remembered,
             encoding: polling.encoding.and_then(|e| e.0.name().parse::<Encoding>().ok()),
@@ -145,11 +125,7 @@ async fn resolve(endpoint: &Endpoint) -> Result<Vec<SocketAddr>, String> {
     match tokio::net::lookup_host(endpoint.lookup()).await {
         Ok(addresses) => {
             let mut known = Vec::new();
-            addresses.for_each(|address| {
-                if !known.contains(&address) {
-                    known.push(address)
-                }
-            });
+            addresses.for_each(|address| if !known.contains(&address) { known.push(address) });
             Ok(known)
         }
         Err(e) => Err(format!("{endpoint} cannot be resolved: {e}")),

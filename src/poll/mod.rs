@@ -15,10 +15,10 @@ use std::time::Instant;
 
 pub use polled::{Polled, State, TableResult};
 pub use remembered::{Remembered, RememberedTable};
-pub use request::{Choice, ContextCommunity, Filter, Request, Spaces};
+pub use request::{Choice, Filter, Request, Spaces};
 
 use crate::mib::{DecodedTable, Fault};
-use crate::snmp::{Context, Cost, Failure, Session, Transport};
+use crate::snmp::{Context, Failure, Session, Transport};
 use crate::table::Name;
 use system::System;
 
@@ -27,10 +27,10 @@ pub async fn poll(transport: &Transport, request: Request) -> Polled {
     let begun = Instant::now();
     let mut session = Session::new(transport, request.target.clone());
     let mut polled = Polled::new(&request);
-    if let Err(stop) = run(transport, &mut session, &request, &mut polled).await {
+    if let Err(stop) = run(&mut session, &request, &mut polled).await {
         polled.stop(stop, &request);
     }
-    polled.cost = sum(polled.cost, session.cost());
+    polled.cost = session.cost();
     polled.engine = session.engine();
     polled.duration = begun.elapsed();
     polled
@@ -54,30 +54,16 @@ impl From<Failure> for Stop {
     }
 }
 
-async fn run(
-    transport: &Transport,
-    session: &mut Session,
-    request: &Request,
-    polled: &mut Polled,
-) -> Result<(), Stop> {
+async fn run(session: &mut Session, request: &Request, polled: &mut Polled) -> Result<(), Stop> {
     let begun = Instant::now();
     let system = meet(session, request).await?;
     polled.meet(&system, request);
     let chosen = detect::choose(session, request, &system).await?;
     polled.choose(&chosen);
-    let tables = tables::read(transport, session, request, &chosen.descriptor).await;
-    polled.cost = tables.cost();
+    let tables = tables::read(session, request, &chosen.descriptor).await;
     let still_up = system.still_up(session, &request.context, begun.elapsed()).await;
     polled.fill(request, &chosen.descriptor, tables.decode(&chosen.descriptor, request));
     still_up
-}
-
-fn sum(a: Cost, b: Cost) -> Cost {
-    Cost {
-        requests: a.requests.saturating_add(b.requests),
-        retries: a.retries.saturating_add(b.retries),
-        bytes: a.bytes.saturating_add(b.bytes),
-    }
 }
 
 /// What the router says of itself.

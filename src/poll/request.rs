@@ -6,7 +6,7 @@ use jiff::Timestamp;
 
 use super::Remembered;
 use crate::mib::{Descriptor, Encoding, Glob, Library};
-use crate::snmp::{Context, Secret, Target};
+use crate::snmp::{Context, Target};
 use crate::table::{Name, PoolName};
 
 /// One poll of one BAS.
@@ -18,9 +18,9 @@ pub struct Request {
     pub target: Target,
     /// The context that stands for the default one; configured, else empty.
     pub context: Context,
-    /// How SNMPv2c asks in the contexts that the router lists; without it they are not read.
-    /// SNMPv3 needs nothing to ask in them.
-    pub context_community: Option<ContextCommunity>,
+    /// Whether SNMPv2c may ask in the contexts that the router lists, by the community
+    /// `NAME@CONTEXT`. SNMPv3 always may.
+    pub community_contexts: bool,
     /// By which descriptor it is read.
     pub choice: Choice,
     /// What is remembered of it.
@@ -33,36 +33,6 @@ pub struct Request {
     pub spaces: Arc<Spaces>,
     /// The time of the poll, for what is remembered by time.
     pub now: Timestamp,
-}
-
-/// How the community of another context is made: a template such as `{community}@{context}`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ContextCommunity(String);
-
-impl ContextCommunity {
-    /// A template. `{community}` and `{context}` in it are filled in, the rest stands.
-    pub fn new(template: impl Into<String>) -> Self {
-        Self(template.into())
-    }
-
-    /// The community for a context. What is filled in is not read as a template again.
-    pub fn fill(&self, community: &Secret, context: &[u8]) -> Secret {
-        let mut octets = Vec::new();
-        let mut rest = self.0.as_bytes();
-        while let Some((first, behind)) = rest.split_first() {
-            if let Some(behind) = rest.strip_prefix(b"{community}") {
-                octets.extend_from_slice(community.expose());
-                rest = behind;
-            } else if let Some(behind) = rest.strip_prefix(b"{context}") {
-                octets.extend_from_slice(context);
-                rest = behind;
-            } else {
-                octets.push(*first);
-                rest = behind;
-            }
-        }
-        Secret::new(octets)
-    }
 }
 
 /// By which descriptor a BAS is read.
@@ -145,13 +115,6 @@ mod tests {
                 && !wants(&filter, "res-test", "")
                 && !wants(&filter, "res-1", "corp")
         );
-    }
-
-    #[test]
-    fn a_community_is_filled_in_once() {
-        let template = ContextCommunity::new("{context}/{community}/{x}");
-        let community = Secret::new(*b"a{context}");
-        assert_eq!(template.fill(&community, b"{community}\xff").expose(), b"{community}\xff/a{context}/{x}");
     }
 
     #[test]

@@ -1,13 +1,10 @@
 //! Reading the tables: in the default context, then in those that the router lists.
 
-use std::time::Instant;
-
-use super::request::{ContextCommunity, Request};
-use super::{Decoded, sum};
+use super::{Decoded, Request};
 use crate::mib::{
     self, ContextRead, Descriptor, Fault, FoundContext, FoundContexts, Read, ReadOutcome, TableRef,
 };
-use crate::snmp::{Context, Cost, Credentials, Limits, Secret, Session, Transport};
+use crate::snmp::{Context, Credentials, Session};
 use crate::table::Name;
 
 /// Everything that was read of a router.
@@ -19,27 +16,18 @@ pub(super) struct Tables {
     only: bool,
     /// Whether the VRF of a configured context is known.
     named: bool,
-    /// What was spent besides the session.
-    cost: Cost,
 }
 
 /// Reads the tables of a descriptor.
-pub(super) async fn read(
-    transport: &Transport,
-    session: &mut Session,
-    request: &Request,
-    descriptor: &Descriptor,
-) -> Tables {
-    let begun = Instant::now();
+pub(super) async fn read(session: &mut Session, request: &Request, descriptor: &Descriptor) -> Tables {
     let mut default = ContextRead { context: name_of(&request.context), ..ContextRead::default() };
     for table in descriptor.tables() {
         let read = read_table(session, request, &request.context, table.name(), table).await;
-        default.reads.push(Some(named(read, &request.context)));
+        default.reads.push(Some(read));
     }
     let found = mib::contexts(descriptor, &default.reads, request.encoding);
     let only = !request.context.name.is_empty();
-    let mut tables =
-        Tables { reads: Vec::new(), found, notes: Vec::new(), only, named: true, cost: Cost::default() };
+    let mut tables = Tables { reads: Vec::new(), found, notes: Vec::new(), only, named: true };
     if only {
         tables.name_configured_context(request, descriptor, &mut default);
         tables.reads.push(default);
@@ -47,59 +35,32 @@ pub(super) async fn read(
     }
     tables.reads.push(default);
     for found in tables.found.contexts.clone() {
-        match Way::to(&found, request) {
-            Way::Same => {
-                tables.reads.push(read_context(session, request, descriptor, &found, &found.context).await)
-            }
-            Way::Community(community) => {
-                let mut target = request.target.clone();
-                target.credentials = Credentials::V2c(community);
-                target.limits = tables.left(request, session, begun);
-                let mut session = Session::new(transport, target);
-                let read = read_context(&mut session, request, descriptor, &found, &Context::default()).await;
-                tables.reads.push(read);
-                tables.cost = sum(tables.cost, session.cost());
-            }
-            Way::None => tables.notes.push(format!(
+        if may_ask(request) {
+            tables.reads.push(read_context(session, request, descriptor, &found).await);
+        } else {
+            tables.notes.push(format!(
                 "{} was not read: SNMPv2c asks in context {} only with `context-community`, SNMPv3 always",
                 found.vrf,
                 name_of(&found.context)
-            )),
+            ));
         }
     }
     tables
 }
 
-/// How a context is asked in.
-enum Way {
-    /// In the same session, by its name and engine.
-    Same,
-    /// By a community of its own.
-    Community(Secret),
-    /// Not at all.
-    None,
-}
-
-impl Way {
-    fn to(found: &FoundContext, request: &Request) -> Self {
-        let template: &Option<ContextCommunity> = &request.context_community;
-        match (&request.target.credentials, template) {
-            (Credentials::V3(_), _) => Self::Same,
-            (Credentials::V2c(community), Some(template)) => {
-                Self::Community(template.fill(community, &found.context.name))
-            }
-            (Credentials::V2c(_), None) => Self::None,
-        }
+fn may_ask(request: &Request) -> bool {
+    match request.target.credentials {
+        Credentials::V2c(_) => request.community_contexts,
+        Credentials::V3(_) => true,
     }
 }
 
-/// Reads the tables again in a context that the router lists, asking in `ask`.
+/// Reads the tables again in a context that the router lists.
 async fn read_context(
     session: &mut Session,
     request: &Request,
     descriptor: &Descriptor,
     found: &FoundContext,
-    ask: &Context,
 ) -> ContextRead {
     let mut read =
         ContextRead { context: name_of(&found.context), vrf: Some(found.vrf.clone()), reads: Vec::new() };
@@ -107,7 +68,7 @@ async fn read_context(
         let name = table.name_in(&found.vrf);
         read.reads.push(match table.lists_contexts() {
             true => None,
-            false => Some(named(read_table(session, request, ask, &name, table).await, &found.context)),
+            false => Some(read_table(session, request, &found.context, &name, table).await),
         });
     }
     read
@@ -125,6 +86,10 @@ async fn read_table(
     let table = session.table(context, &table.columns(), repetitions).await;
     let mut read = Read { outcome: table.outcome.into(), table };
     disbelieve_vanished(&mut read, request, name);
+    // An agent may be silent in a context that it does not know.
+    if !context.name.is_empty() && !read.table.detail.is_empty() {
+        read.table.detail = format!("in context {}: {}", name_of(context), read.table.detail);
+    }
     read
 }
 
@@ -135,14 +100,6 @@ fn disbelieve_vanished(read: &mut Read, request: &Request, name: &Name) {
         read.outcome = ReadOutcome::Failed(Fault::Vanished);
         read.table.detail = "it once had rows, and now the router has nothing there".to_owned();
     }
-}
-
-/// With the context in what is said of it: an agent may be silent in one that it does not know.
-fn named(mut read: Read, context: &Context) -> Read {
-    if !context.name.is_empty() && !read.table.detail.is_empty() {
-        read.table.detail = format!("in context {}: {}", name_of(context), read.table.detail);
-    }
-    read
 }
 
 /// A context's name for people.
@@ -180,27 +137,6 @@ impl Tables {
                 read.reads.iter_mut().flatten().for_each(disbelieve_nameless);
             }
         }
-    }
-
-    /// What is left of the limits for another session.
-    fn left(&self, request: &Request, session: &Session, begun: Instant) -> Limits {
-        let limits = request.target.limits;
-        let spent = sum(self.cost, session.cost());
-        let rows =
-            self.reads.iter().flat_map(|read| read.reads.iter().flatten()).map(|read| read.table.rows.len());
-        let rows = u32::try_from(rows.sum::<usize>()).unwrap_or(u32::MAX);
-        Limits {
-            deadline: limits.deadline.saturating_sub(begun.elapsed()),
-            max_requests: limits.max_requests.saturating_sub(spent.requests),
-            max_bytes: limits.max_bytes.saturating_sub(spent.bytes),
-            max_rows: limits.max_rows.saturating_sub(rows),
-            ..limits
-        }
-    }
-
-    /// What was spent besides the session.
-    pub(super) fn cost(&self) -> Cost {
-        self.cost
     }
 
     /// The tables, decoded, and which contexts there are.
