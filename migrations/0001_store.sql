@@ -5,7 +5,7 @@
 --     number. The big tables do not declare that as a foreign key: four look-ups a row are
 --     what a first commit of a million rows cannot afford; one writer interns them all.
 --   * Addresses are 16 octets, big-endian, IPv4 in the last four; family is 4 or 6.
---   * Times are microseconds since 1970 UTC. They may step back: generation numbers are
+--   * Times are nanoseconds since 1970 UTC. They may step back: generation numbers are
 --     what orders the store, times are for people and for the guard's window.
 --   * A row that generations tell apart is valid for from_gen <= N < to_gen; to_gen is
 --     9223372036854775807 while it is valid. Each such table is clustered by to_gen: the
@@ -83,11 +83,13 @@ CREATE TABLE owner_group (
     PRIMARY KEY (to_gen, owner, service)
 ) STRICT, WITHOUT ROWID;
 
--- What is remembered of a BAS between polls; JSON, except for what it lists.
+-- What is remembered of a BAS between polls; JSON, except for what it lists. `seen` is
+-- [[space, family, first, last, since], ...] and the same with a count of polls, addresses
+-- in hex.
 CREATE TABLE bas_state (
     bas   INTEGER NOT NULL PRIMARY KEY,
     state TEXT NOT NULL,                 -- all that is not below
-    seen  TEXT NOT NULL,                 -- [since when listed, how often missed]
+    seen  TEXT NOT NULL,                 -- since when listed, how often missed
     used  TEXT NOT NULL                  -- addresses in use, by `listed.position`
 ) STRICT;
 

@@ -1,5 +1,7 @@
 //! Every format of the list against a file that was written by hand.
 
+#![allow(clippy::unwrap_used, clippy::panic)] // helpers of tests, as tests themselves
+
 #[path = "data/formats/fixture.rs"]
 mod fixture;
 

@@ -1,5 +1,7 @@
 //! Groups files: what each consumer is told of a group, and what is refused.
 
+#![allow(clippy::unwrap_used, clippy::panic)] // helpers of tests, as tests themselves
+
 #[path = "data/formats/fixture.rs"]
 mod fixture;
 
@@ -166,7 +168,7 @@ fn retired_rows_stay_beside_the_new_ones() {
             let list: Vec<Group> = list.iter().map(|name| group(name, &[(name, 1)])).collect();
             rows(format.name(), &snapshot_of(&list, edges, "a"), &named()).unwrap()
         };
-        let (before, after) = (of(&["a", "b"], &edges), of(&["a"], &[moved.clone()]));
+        let (before, after) = (of(&["a", "b"], &edges), of(&["a"], std::slice::from_ref(&moved)));
         let both = format.with_retired(&after, before.clone());
         assert_eq!(both.rows.keys().cloned().collect::<Vec<_>>(), [token("a"), token("b")]);
         assert_eq!(both.rows[&token("a")], after.rows[&token("a")], "the new row counts");

@@ -1,5 +1,7 @@
 //! Every format answers every address as the table does, and as every other format.
 
+#![allow(clippy::unwrap_used, clippy::panic)] // helpers of tests, as tests themselves
+
 #[path = "data/formats/fixture.rs"]
 mod fixture;
 
@@ -403,7 +405,7 @@ fn the_default_group_is_found_or_made() {
         let snapshot = snapshot(vec![], groups(list, &[]), &edges, name);
         let view = View::new(&snapshot, &internet()).unwrap();
         let group = view.default_group().clone();
-        assert_eq!(view.groups().cloned().collect::<Vec<_>>(), [group.clone()]);
+        assert_eq!(view.groups().cloned().collect::<Vec<_>>(), std::slice::from_ref(&group));
         group
     };
     assert_eq!(default("centre", &[]), group("centre", &[("centre", 1)]));

@@ -1,5 +1,7 @@
 //! One export, published: what lies in its folder after each thing that can happen.
 
+#![allow(clippy::unwrap_used, clippy::panic)] // helpers of tests, as tests themselves
+
 #[path = "data/formats/fixture.rs"]
 mod fixture;
 
@@ -709,6 +711,13 @@ fn a_checker_must_be_told_the_file() {
     assert_eq!(Argv::new(argv(&[])), Err(ArgvError::Empty));
     assert_eq!(Argv::new(argv(&["", "x"])), Err(ArgvError::Empty));
     assert!(Argv::checker(argv(&["mmdblookup", "--file={file}"])).is_ok());
+}
+
+/// Commands run in the target's folder: a relative path would mean another file there.
+#[test]
+fn a_relative_target_is_made_absolute() {
+    let target = Target::resolve(Path::new("Cargo.toml")).unwrap();
+    assert!(target.path().is_absolute() && target.directory().join("Cargo.toml") == target.path());
 }
 
 #[test]

@@ -4,6 +4,8 @@
 //! end, and kills it with SIGKILL at a random moment; and again, over what the one before
 //! left.
 
+#![allow(clippy::unwrap_used, clippy::panic)] // helpers of tests, as tests themselves
+
 #[path = "data/formats/fixture.rs"]
 mod fixture;
 
@@ -12,8 +14,7 @@ use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use fixture::{edge, group, groups, snapshot};
 use poolsync::format::groups::groups_by_name;
@@ -84,8 +85,9 @@ fn start(folder: &Path) -> Child {
         .unwrap()
 }
 
-/// Kills a child a random time after its first publication. Says how many it made.
-fn run_and_kill(folder: &Path) -> usize {
+/// Kills a child a random time after its first publication, and reads its files until then.
+/// Says how many publications it made.
+fn run_and_kill(folder: &Path, exports: &[Export; 2], whole: &[[Vec<u8>; 2]; 2]) -> usize {
     let mut child = start(folder);
     let mut out = BufReader::new(child.stdout.take().unwrap());
     let mut line = String::new();
@@ -93,8 +95,11 @@ fn run_and_kill(folder: &Path) -> usize {
         line.clear();
         assert_ne!(out.read_line(&mut line).unwrap(), 0, "the child ended by itself");
     }
-    // The moment is random on purpose: nothing waits for anything here.
-    thread::sleep(Duration::from_micros(rand::rng().random_range(0..60_000)));
+    let end = Instant::now() + Duration::from_micros(rand::rng().random_range(0..60_000));
+    while Instant::now() < end {
+        // Whoever reads meanwhile, reads whole files.
+        exports.iter().zip(whole).for_each(|(export, whole)| examine_table(&export.path, whole));
+    }
     child.kill().unwrap();
     child.wait().unwrap();
     let mut rest = String::new();
@@ -105,16 +110,20 @@ fn run_and_kill(folder: &Path) -> usize {
     said.len()
 }
 
+/// The file is not there, or of one of the generations to the last octet.
+fn examine_table(path: &Path, whole: &[Vec<u8>; 2]) {
+    let found = fs::read(path).ok();
+    assert!(found.is_none_or(|found| whole.contains(&found)), "{} is of no generation", path.display());
+}
+
 /// Both files of an export are whole, of one of the generations, and every token of the
 /// table has its row.
 fn examine(export: &Export, whole: &[Vec<u8>; 2]) -> usize {
     let at = |path: &Path| fs::read(path).ok();
     let groups = export.groups.as_ref().unwrap();
     let (table, rows) = (Target::resolve(&export.path).unwrap(), Target::resolve(&groups.path).unwrap());
-    for path in [table.path(), &table.previous()] {
-        let found = at(path);
-        assert!(found.is_none_or(|found| whole.contains(&found)), "{} is of no generation", path.display());
-    }
+    examine_table(table.path(), whole);
+    examine_table(&table.previous(), whole);
     for path in [rows.path(), &rows.previous()] {
         if let Some(found) = at(path) {
             groups.format.read(&found).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
@@ -145,7 +154,7 @@ async fn killed_at_any_instant_it_leaves_whole_files() {
     });
     let (mut published, mut seen) = (0, BTreeSet::new());
     for _ in 0..KILLS {
-        published += run_and_kill(folder.path());
+        published += run_and_kill(folder.path(), &exports, &whole);
         for (at, export) in exports.iter().enumerate() {
             // The second export may not have been written at the first kill.
             if export.path.exists() {

@@ -2,6 +2,8 @@
 //! files that are not ours or not whole, directories that cannot be written, full disks,
 //! and death at any instant.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 mod store_support;
 
 use std::fs::{self, Permissions};
@@ -64,6 +66,10 @@ async fn a_second_owner_is_refused_and_told_who_the_first_is() {
     let error = open_error(&path).await;
     assert_eq!(error.kind(), "locked");
     assert!(error.to_string().contains(&format!("process {}:", std::process::id())), "{error}");
+    // By another name it is the same store.
+    let link = folder.path().join("link.db");
+    std::os::unix::fs::symlink(&path, &link).unwrap();
+    assert_eq!(open_error(&link).await.kind(), "locked");
     // Readers need no lock.
     Reader::open(&path, Settings::default()).await.unwrap().load().await.unwrap();
     store.close().await.unwrap();
@@ -98,6 +104,13 @@ fn beside(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
     name.into()
+}
+
+#[tokio::test]
+async fn a_directory_is_no_database() {
+    let folder = tempfile::tempdir().unwrap();
+    assert_eq!(open_error(folder.path()).await.kind(), "foreign");
+    assert_eq!(read_error(folder.path()).await.kind(), "foreign");
 }
 
 #[tokio::test]

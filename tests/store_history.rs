@@ -1,5 +1,8 @@
 //! The store keeps what it is given, and every generation of it.
 
+#![allow(clippy::needless_update, reason = "what is remembered will grow")]
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 mod store_support;
 
 use std::collections::BTreeMap;

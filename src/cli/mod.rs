@@ -2,9 +2,13 @@
 
 mod args;
 mod exit;
+mod mib;
 mod output;
 mod reports;
+mod site;
+mod stop;
 mod text;
+mod walk;
 
 pub use args::Cli;
 pub use exit::Exit;

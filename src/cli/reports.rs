@@ -28,12 +28,7 @@ impl Report for WalkShape {
     }
 
     fn exit(&self) -> Exit {
-        let failed = self.tables.iter().any(|t| t.state == "failed");
-        match self.state.as_str() {
-            "complete" => Exit::Ok,
-            "failed" if failed && self.tables.iter().any(|t| t.state == "complete") => Exit::Incomplete,
-            _ => Exit::Failed,
-        }
+        walk_exit(self)
     }
 
     fn remarks(&self) -> Vec<String> {
@@ -41,10 +36,20 @@ impl Report for WalkShape {
         if self.state == "complete" && self.ranges.is_empty() {
             remarks.push(format!("warning: {} answers, but lists no range at all", self.bas));
         }
+        remarks.extend(self.notes.iter().map(|note| format!("note: {note}")));
         if let Some(detail) = &self.detail {
             remarks.push(format!("{}: {}: {detail}", self.bas, dash(self.reason.as_deref())));
         }
         remarks
+    }
+}
+
+/// 0 complete, 3 some table failed, 1 nothing could be read or no table is supported.
+pub(super) fn walk_exit(walk: &WalkShape) -> Exit {
+    match walk.state.as_str() {
+        "complete" => Exit::Ok,
+        "failed" if walk.tables.iter().any(|t| t.state == "complete") => Exit::Incomplete,
+        _ => Exit::Failed,
     }
 }
 

@@ -11,8 +11,9 @@ use super::place::{VRFS, vrf};
 use super::poll::{Overrides, interval};
 use super::print::{self, Writer};
 use super::section::Section;
-use super::text::{Encoding, Glob};
+use super::text::Encoding;
 use super::value::{integer, list, name, parsed, reference, some, wrong_kind};
+use crate::mib::Glob;
 use crate::table::Name;
 
 /// The service that is meant where none is named.

@@ -64,6 +64,14 @@ impl fmt::Display for Endpoint {
     }
 }
 
+impl std::str::FromStr for Endpoint {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        Self::from_text(text).map_err(|problem| format!("`{text}` {problem}; expected {}", Self::EXPECTED))
+    }
+}
+
 impl FromText for Endpoint {
     const EXPECTED: &'static str = "an address or host name, with a port where it is not 161: \"192.0.2.9\", \"192.0.2.9:1161\", \"2001:db8::1\", \"[2001:db8::1]:1161\", \"fe80::1%eth0\", \"bas1.example.net\"";
 

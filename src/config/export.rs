@@ -12,11 +12,12 @@ use super::node::{Entry, Node, Value};
 use super::place::INTERNET;
 use super::print::{self, Writer};
 use super::section::Section;
-use super::service::word;
-use super::text::{Glob, Mode};
+use super::text::Mode;
 use super::value::{
     choice, command, duration, file, integer, name, parsed, reference, some, text, wrong_kind,
 };
+use crate::format::{self, groups};
+use crate::mib::Glob;
 use crate::table::Name;
 
 /// `[export.NAME]`: one file that a consumer reads, and its groups.
@@ -84,79 +85,58 @@ pub enum Query {
     Http(String),
 }
 
-/// A format of tables.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[allow(missing_docs)]
-pub enum Format {
-    Json,
-    Ndjson,
-    Csv,
-    List,
-    Mmdb,
-    NginxGeo,
-    NginxGeoRanges,
-    HaproxyMap,
-    GdnsdNets,
-    BindAcl,
-    Czf,
-    CzfDeep,
-    Template,
-}
+/// A format of tables. Equal by name.
+#[derive(Clone, Copy, Debug)]
+pub struct Format(pub &'static dyn format::Format);
 
-/// A format of groups.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[allow(missing_docs)]
-pub enum GroupsFormat {
-    Json,
-    Knot,
-    Pdns,
-    Gdnsd,
-    NginxMap,
-    Haproxy,
-}
-
-const FORMATS: [(&str, Format); 13] = [
-    ("json", Format::Json),
-    ("ndjson", Format::Ndjson),
-    ("csv", Format::Csv),
-    ("list", Format::List),
-    ("mmdb", Format::Mmdb),
-    ("nginx-geo", Format::NginxGeo),
-    ("nginx-geo-ranges", Format::NginxGeoRanges),
-    ("haproxy-map", Format::HaproxyMap),
-    ("gdnsd-nets", Format::GdnsdNets),
-    ("bind-acl", Format::BindAcl),
-    ("czf", Format::Czf),
-    ("czf-deep", Format::CzfDeep),
-    ("template", Format::Template),
-];
-
-const GROUPS: [(&str, GroupsFormat); 6] = [
-    ("json", GroupsFormat::Json),
-    ("knot", GroupsFormat::Knot),
-    ("pdns", GroupsFormat::Pdns),
-    ("gdnsd", GroupsFormat::Gdnsd),
-    ("nginx-map", GroupsFormat::NginxMap),
-    ("haproxy", GroupsFormat::Haproxy),
-];
+/// A format of groups. Equal by name.
+#[derive(Clone, Copy, Debug)]
+pub struct GroupsFormat(pub &'static dyn groups::GroupsFormat);
 
 impl Format {
     /// The word for it.
     pub fn as_str(self) -> &'static str {
-        word(&FORMATS, self)
+        self.0.name()
     }
 }
 
 impl GroupsFormat {
     /// The word for it.
     pub fn as_str(self) -> &'static str {
-        word(&GROUPS, self)
+        self.0.name()
     }
 
     /// Whether it holds the domain name that is answered for.
-    const fn needs_domain(self) -> bool {
-        matches!(self, Self::Knot | Self::Pdns)
+    fn needs_domain(self) -> bool {
+        matches!(self.as_str(), "knot" | "pdns")
     }
+}
+
+impl PartialEq for Format {
+    fn eq(&self, other: &Self) -> bool {
+        self.as_str() == other.as_str()
+    }
+}
+
+impl Eq for Format {}
+
+impl PartialEq for GroupsFormat {
+    fn eq(&self, other: &Self) -> bool {
+        self.as_str() == other.as_str()
+    }
+}
+
+impl Eq for GroupsFormat {}
+
+fn table_format(cx: &mut Context, node: &Node) -> Option<Format> {
+    let choices: Vec<(&str, Format)> = format::formats().iter().map(|f| (f.name(), Format(*f))).collect();
+    choice(cx, node, &choices)
+}
+
+fn groups_format(cx: &mut Context, node: &Node) -> Option<GroupsFormat> {
+    let choices: Vec<(&str, GroupsFormat)> =
+        groups::groups_formats().iter().map(|f| (f.name(), GroupsFormat(*f))).collect();
+    choice(cx, node, &choices)
 }
 
 /// The longest TTL (RFC 2181, section 8).
@@ -193,9 +173,9 @@ impl Export {
         let section = Section::open(cx, &entry.node, &title, Self::KEYS)?;
         let seconds = Duration::from_secs;
         let limit = |cx: &mut Context, n: &Node| duration(cx, n, Duration::from_millis(1));
-        let format = section.required(cx, "format", |cx, n| choice(cx, n, &FORMATS));
+        let format = section.required(cx, "format", table_format);
         let path = section.required(cx, "path", file);
-        let groups = section.read(cx, "groups", groups);
+        let groups = section.read(cx, "groups", groups_file);
         let domain: Option<HostName> = section.read(cx, "name", parsed);
         let export = Self {
             format: format?,
@@ -276,9 +256,9 @@ impl Export {
     }
 }
 
-fn groups(cx: &mut Context, node: &Node) -> Option<GroupsFile> {
+fn groups_file(cx: &mut Context, node: &Node) -> Option<GroupsFile> {
     let section = Section::open(cx, node, "`groups`", Export::GROUPS_KEYS)?;
-    let format = section.required(cx, "format", |cx, n| choice(cx, n, &GROUPS));
+    let format = section.required(cx, "format", groups_format);
     let path = section.required(cx, "path", file);
     Some(GroupsFile { format: format?, path: path? })
 }
@@ -307,7 +287,7 @@ fn ttl(cx: &mut Context, node: &Node) -> Option<Duration> {
 /// A command that is given the new file.
 fn checker(cx: &mut Context, node: &Node) -> Option<Vec<String>> {
     let arguments = command(cx, node)?;
-    if !arguments.iter().any(|argument| argument.contains("{file}")) {
+    if !arguments.iter().skip(1).any(|argument| argument.contains("{file}")) {
         let problem = Problem::new(node.place, "this checks nothing: no argument holds `{file}`");
         cx.wrong(problem.help("expected `{file}` where the new file's name goes, as [\"knotc\", \"-c\", \"{file}\", \"conf-check\"]"));
         return None;

@@ -32,8 +32,6 @@ pub struct Loaded {
     pub files: Vec<PathBuf>,
     sources: Sources,
     descriptors: Vec<(Name, Place)>,
-    formats: Vec<(&'static str, Place)>,
-    groups: Vec<(&'static str, Place)>,
 }
 
 impl Loaded {
@@ -49,25 +47,6 @@ impl Loaded {
             Problem::new(*place, message).help(words::expected_near(name, choices))
         });
         ConfigError::unless_none(&self.sources, problems.collect())
-    }
-
-    /// Checks that the formats of exports and of their groups can be written.
-    ///
-    /// # Errors
-    /// Each `format` that is not among those of its kind.
-    pub fn check_formats(&self, tables: &[&str], groups: &[&str]) -> Result<(), ConfigError> {
-        let unknown = |found: &[(&'static str, Place)], known: &[&str]| -> Vec<Problem> {
-            let wrong = found.iter().filter(|(name, _)| !known.contains(name));
-            wrong
-                .map(|(name, place)| {
-                    let problem = Problem::new(*place, format!("the format `{name}` cannot be written yet"));
-                    problem.help(words::expected(known.iter().copied()))
-                })
-                .collect()
-        };
-        let mut problems = unknown(&self.formats, tables);
-        problems.extend(unknown(&self.groups, groups));
-        ConfigError::unless_none(&self.sources, problems)
     }
 }
 
@@ -169,31 +148,23 @@ impl<'n> Reading<'n> {
             control,
         };
         cross::check(cx, &config, &self.bas, entries(root, "export"));
+        let tables = ["snmp", "export"].iter().flat_map(|key| entries(root, key)).chain(&self.bas);
+        tables
+            .map(|entry| &entry.node)
+            .chain(root.get("poll"))
+            .for_each(|node| cross::without_effect(cx, node));
         cx.problems.is_empty().then_some((config, self))
     }
 
     fn loaded(self, cx: Context, config: Config) -> Loaded {
-        let place = |entry: &Entry, keys: &[&str]| {
-            keys.iter().try_fold(&entry.node, |node, key| node.get(key)).map(|node| node.place)
-        };
+        let place = |entry: &Entry| entry.node.get("mib").map(|node| node.place);
         let descriptors =
             self.bas.iter().filter_map(|entry| match &config.bas.get(entry.key.as_str())?.mib {
-                Descriptor::Named(name) => Some((name.clone(), place(entry, &["mib"])?)),
+                Descriptor::Named(name) => Some((name.clone(), place(entry)?)),
                 Descriptor::Auto => None,
             });
-        let exports = || {
-            let entries = entries(&self.root, "export").iter();
-            entries.filter_map(|entry| Some((entry, config.exports.get(entry.key.as_str())?)))
-        };
-        let formats =
-            exports().filter_map(|(e, export)| Some((export.format.as_str(), place(e, &["format"])?)));
-        let groups = exports().filter_map(|(e, export)| {
-            Some((export.groups.as_ref()?.format.as_str(), place(e, &["groups", "format"])?))
-        });
         Loaded {
             descriptors: descriptors.collect(),
-            formats: formats.collect(),
-            groups: groups.collect(),
             warnings: reports(&cx.sources, cx.warnings),
             files: cx.sources.paths(),
             sources: cx.sources,

@@ -10,8 +10,8 @@
 //! the line with carets, what was expected. Secrets are in no message, no `Debug`, and not
 //! in [`Config::to_toml`].
 //!
-//! Words of vendors' descriptors and of export formats belong to other modules: whoever
-//! knows them calls [`Loaded::check_descriptors`] and [`Loaded::check_formats`].
+//! Which descriptors there are depends on a folder that the configuration itself names:
+//! whoever has read it calls [`Loaded::check_descriptors`].
 
 mod bas;
 mod context;
@@ -61,8 +61,9 @@ pub use quantity::Share;
 pub use secret::{Origin, Secret};
 pub use service::{Control, Http, Log, LogFormat, LogLevel, Mib, Store};
 pub use statics::{Mode, StaticLine, Target};
-pub use text::{ContextCommunity, Encoding, Glob};
+pub use text::{ContextCommunity, Encoding};
 
+pub use crate::mib::Glob;
 use crate::snmp;
 use crate::table::{Edge, Name};
 
@@ -201,7 +202,7 @@ impl Config {
             credentials: profile.credentials(),
             context: profile.context.clone(),
             context_community: match &profile.version {
-                Version::V2c { context_community, .. } => context_community.clone(),
+                Version::V2c { context_community, .. } => *context_community,
                 Version::V3 { .. } => None,
             },
         }

@@ -8,7 +8,7 @@ use super::print::{self, Writer};
 use super::secret::{Secret, secret};
 use super::section::Section;
 use super::service::word;
-use super::text::{ContextCommunity, Encoding, EngineId, hex};
+use super::text::{CONTEXT_COMMUNITIES, ContextCommunity, Encoding, EngineId, hex};
 use super::value::{choice, name, parsed};
 use crate::snmp::{self, AuthProtocol, KeyExtension, PrivacyProtocol};
 use crate::table::Name;
@@ -146,8 +146,9 @@ impl Profile {
         for key in V3 {
             section.refuse(cx, key, "is a key of SNMPv3; this profile has version = \"2c\"");
         }
-        let community = section.required(cx, "community", |cx, n| secret(cx, n, 1));
-        let context_community = section.read(cx, "context-community", parsed);
+        let community = section.required(cx, "community", |cx, n| secret(cx, n, 1, section.title()));
+        let context_community =
+            section.read(cx, "context-community", |cx, n| choice(cx, n, &CONTEXT_COMMUNITIES));
         Some(Version::V2c { community: community?, context_community })
     }
 
@@ -156,8 +157,11 @@ impl Profile {
             section.refuse(cx, key, "is a key of SNMPv2c; this profile has version = \"3\"");
         }
         let user = section.required(cx, "user", user);
-        let auth = section.read(cx, "auth", |cx, n| protected(cx, n, "`auth`", &AUTH));
-        let privacy = section.read(cx, "privacy", |cx, n| protected(cx, n, "`privacy`", &PRIVACY));
+        let auth = section
+            .read(cx, "auth", |cx, n| protected(cx, n, &format!("`auth` of {}", section.title()), &AUTH));
+        let privacy = section.read(cx, "privacy", |cx, n| {
+            protected(cx, n, &format!("`privacy` of {}", section.title()), &PRIVACY)
+        });
         if section.get("auth").is_none() {
             section.refuse(
                 cx,
@@ -181,7 +185,10 @@ impl Profile {
             Version::V2c { community, context_community } => {
                 out.string("version", "2c");
                 out.secret("community", community);
-                out.optional("context-community", context_community.as_ref().map(ContextCommunity::as_str));
+                out.optional(
+                    "context-community",
+                    context_community.map(|form| word(&CONTEXT_COMMUNITIES, form)),
+                );
             }
             Version::V3 { user, auth, privacy, key_extension, engine_id } => {
                 out.string("version", "3");
@@ -230,7 +237,7 @@ fn protected<P: Copy>(
 ) -> Option<(P, Secret)> {
     let section = Section::open(cx, node, title, Profile::PROTOCOL_KEYS)?;
     let protocol = section.required(cx, "protocol", |cx, n| choice(cx, n, protocols));
-    let secret = section.required(cx, "secret", |cx, n| secret(cx, n, PASSWORD));
+    let secret = section.required(cx, "secret", |cx, n| secret(cx, n, PASSWORD, title));
     Some((protocol?, secret?))
 }
 

@@ -57,15 +57,15 @@ impl fmt::Display for Secret {
 /// What stands for a secret that is written in the configuration.
 pub(super) const MASK: &str = "********";
 
-/// Reads a secret of at least `least` octets.
-pub(super) fn secret(cx: &mut Context, node: &Node, least: usize) -> Option<Secret> {
+/// Reads a secret of at least `least` octets; `whose` is how messages call its table.
+pub(super) fn secret(cx: &mut Context, node: &Node, least: usize, whose: &str) -> Option<Secret> {
     let origin = origin(cx, node)?;
     if !cx.resolve && origin != Origin::Inline {
         return Some(Secret { origin, value: None });
     }
     let octets = match (&origin, &node.value) {
         (Origin::Inline, Value::Text(text)) => text.clone().into_bytes(),
-        _ => match look_up(cx, &origin, node.place) {
+        _ => match look_up(cx, &origin, node.place, whose) {
             Ok(octets) => octets,
             Err(problem) => {
                 cx.wrong(problem);
@@ -73,18 +73,19 @@ pub(super) fn secret(cx: &mut Context, node: &Node, least: usize) -> Option<Secr
             }
         },
     };
-    if let Some(problem) = too_short(&octets, least, node.place) {
+    if let Some(problem) = too_short(&octets, least, node.place, whose) {
         cx.wrong(problem);
         return None;
     }
     Some(Secret { origin, value: Some(snmp::Secret::new(octets)) })
 }
 
-fn too_short(octets: &[u8], least: usize, place: Place) -> Option<Problem> {
+fn too_short(octets: &[u8], least: usize, place: Place, whose: &str) -> Option<Problem> {
     match octets.len() {
-        0 => Some(Problem::new(place, "this secret is empty")),
+        0 => Some(Problem::new(place, format!("this secret of {whose} is empty"))),
         n if n < least => {
-            let problem = Problem::new(place, format!("this password is shorter than {least} octets"));
+            let problem =
+                Problem::new(place, format!("this password of {whose} is shorter than {least} octets"));
             Some(problem.help("expected at least 8: SNMPv3 takes no shorter one (RFC 3414, 11.2)"))
         }
         _ => None,
@@ -133,29 +134,34 @@ fn plain(cx: &mut Context, node: &Node, expected: &str, without: &[char]) -> Opt
     Some(name.to_owned())
 }
 
-fn look_up(cx: &mut Context, origin: &Origin, place: Place) -> Result<Vec<u8>, Problem> {
+fn look_up(cx: &mut Context, origin: &Origin, place: Place, whose: &str) -> Result<Vec<u8>, Problem> {
     match origin {
         Origin::Inline => Ok(Vec::new()),
         Origin::Variable(name) => match cx.environment.variable(name) {
             Some(value) => Ok(value.as_bytes().to_vec()),
-            None => Err(Problem::new(place, format!("the environment has no variable `{name}`"))),
+            None => {
+                let message = format!("{whose} needs the environment variable `{name}`, which is not set");
+                Err(Problem::new(place, message))
+            }
         },
-        Origin::File(path) => read(cx, path, place),
+        Origin::File(path) => read(cx, path, place, whose),
         Origin::Credential(name) => match cx.environment.credentials() {
-            Some(folder) => read(cx, &folder.join(OsStr::new(name)), place),
-            None => Err(Problem::new(
-                place,
-                format!("there is no credential `{name}`: CREDENTIALS_DIRECTORY is not set"),
-            )
-            .help("systemd sets it for a unit with LoadCredential= or LoadCredentialEncrypted=")),
+            Some(folder) => read(cx, &folder.join(OsStr::new(name)), place, whose),
+            None => {
+                let message =
+                    format!("{whose} needs the credential `{name}`, but CREDENTIALS_DIRECTORY is not set");
+                let help = "systemd sets it for a unit with LoadCredential= or LoadCredentialEncrypted=";
+                Err(Problem::new(place, message).help(help))
+            }
         },
     }
 }
 
 /// A file's octets, less one newline at the end.
-fn read(cx: &mut Context, path: &Path, place: Place) -> Result<Vec<u8>, Problem> {
-    let unreadable =
-        |e: std::io::Error| Problem::new(place, format!("{} cannot be read: {e}", path.display()));
+fn read(cx: &mut Context, path: &Path, place: Place, whose: &str) -> Result<Vec<u8>, Problem> {
+    let unreadable = |e: std::io::Error| {
+        Problem::new(place, format!("{whose} needs {}, which cannot be read: {e}", path.display()))
+    };
     let mode = std::fs::metadata(path).map_err(unreadable)?.permissions().mode();
     if mode & 0o004 != 0 {
         let warning = Problem::new(place, format!("everybody on this host can read {}", path.display()));

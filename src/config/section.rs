@@ -39,6 +39,11 @@ impl<'n> Section<'n> {
         self.node.place
     }
 
+    /// How messages call it.
+    pub(super) fn title(&self) -> &str {
+        &self.title
+    }
+
     /// Whether it may have a key.
     pub(super) fn knows(&self, key: &str) -> bool {
         self.keys.contains(&key)

@@ -113,8 +113,7 @@ fn the_bas_goes_before_its_profile_and_that_before_poll() {
     assert_eq!((polling.reply_from, polling.interval), (Vec::new(), Duration::from_secs(180)));
     assert_eq!(polling.encoding.unwrap().0, encoding_rs::BIG5);
     assert_eq!(polling.credentials, Some(Credentials::V2c(snmp::Secret::new("Bv4hNs82Lq6t"))));
-    let community = polling.context_community.unwrap().fill(&snmp::Secret::new("pub"), b"vr1");
-    assert_eq!(community.expose(), b"pub@vr1");
+    assert_eq!(polling.context_community, Some(ContextCommunity::At));
     let other = config.polling_by(&config.snmp["v2"]);
     assert_eq!((other.limits.timeout, other.interval), (Duration::from_secs(2), Duration::from_secs(60)));
 }
@@ -224,7 +223,7 @@ fn an_inventory_says_what_tables_say() {
 
 #[test]
 fn pools_are_filtered_by_name() {
-    let glob = |texts: &[&str]| texts.iter().map(|text| Glob::new(text)).collect();
+    let glob = |texts: &[&str]| texts.iter().map(|text| Glob::new(*text)).collect();
     let filter = PoolFilter { include: glob(&["iptv-*", "x"]), exclude: glob(&["*-test"]) };
     for (pool, taken) in [("iptv-1", true), ("x", true), ("iptv-test", false), ("y", false)] {
         assert_eq!(filter.takes(pool), taken, "{pool}");
@@ -246,16 +245,16 @@ fn what_is_likely_a_slip_deserves_a_word() {
             (14, 11, "this is the address 2001:db8::1:161, port 161"),
             (17, 13, "the VRF `voice` belongs to no space: its pools enter no table"),
             (21, 11, "no BAS has edges for the service `iptv`: all answer with `default`"),
+            (22, 1, "`only` has no effect in this version"),
             (22, 8, "this fits no BAS: the export holds nothing but the default edge"),
         ]
     );
 }
 
 #[test]
-fn words_of_other_modules_are_checked_by_those_who_know_them() {
+fn descriptors_are_checked_by_those_who_know_them() {
     let text = format!(
-        "{HEAD}{V2}[bas.x]\naddress = \"192.0.2.1\"\nsnmp = \"v2\"\nedges = [\"c\"]\nmib = \"huawei-ip4\"\n\
-         [export.e]\nformat = \"czf\"\npath = \"e\"\ngroups = {{ format = \"haproxy\", path = \"g\" }}\n"
+        "{HEAD}{V2}[bas.x]\naddress = \"192.0.2.1\"\nsnmp = \"v2\"\nedges = [\"c\"]\nmib = \"huawei-ip4\"\n"
     );
     let loaded = load(&text);
     assert!(loaded.check_descriptors(&["huawei-ip4"]).is_ok());
@@ -265,15 +264,23 @@ fn words_of_other_modules_are_checked_by_those_who_know_them() {
         error.reports[0].help,
         ["did you mean `huawei-ipv4`? expected one of `auto`, `zte-uas`, `huawei-ipv4`"]
     );
-    assert!(loaded.check_formats(&["czf"], &["haproxy"]).is_ok());
-    let error = loaded.check_formats(&["csv", "json"], &["knot"]).unwrap_err();
-    assert_eq!(
-        faults(&error),
-        [
-            (15, 10, "the format `czf` cannot be written yet"),
-            (17, 21, "the format `haproxy` cannot be written yet")
-        ]
-    );
+}
+
+#[test]
+fn the_example_lists_the_formats_there_are() {
+    let example = include_str!("../../config/poolsync.example.toml");
+    let comment = |key: &str| {
+        let (before, _) = example.split_once(&format!("\n{key} = ")).unwrap();
+        before.rsplit("\n\n").next().unwrap().rsplit("\n[").next().unwrap().to_owned()
+    };
+    let listed = comment("format");
+    for format in crate::format::formats() {
+        assert!(listed.contains(format.name()), "{}: {listed}", format.name());
+    }
+    let listed = comment("groups");
+    for format in crate::format::groups::groups_formats() {
+        assert!(listed.contains(format.name()), "{}: {listed}", format.name());
+    }
 }
 
 #[test]

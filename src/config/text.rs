@@ -1,56 +1,15 @@
-//! Small types that are written as strings: patterns, engine ids, encodings, templates.
+//! Small types that are written as strings: patterns, engine ids, encodings, modes.
 
 use std::fmt;
 
 use super::value::FromText;
-use crate::snmp;
-
-/// A pattern for names: `*` stands for any text, `?` for one character, everything else for
-/// itself.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Glob(String);
-
-impl Glob {
-    /// A pattern. Every text is one.
-    pub fn new(text: &str) -> Self {
-        Self(text.to_owned())
-    }
-
-    /// The pattern as it is written.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-
-    /// Whether a name fits, as a whole. Takes at most the product of both lengths in steps.
-    pub fn matches(&self, name: &str) -> bool {
-        let (pattern, name): (Vec<char>, Vec<char>) = (self.0.chars().collect(), name.chars().collect());
-        let (mut p, mut n) = (0, 0);
-        let mut star: Option<(usize, usize)> = None;
-        while n < name.len() {
-            match pattern.get(p) {
-                Some('*') => {
-                    star = Some((p, n));
-                    p += 1;
-                }
-                Some(c) if *c == '?' || Some(c) == name.get(n) => (p, n) = (p + 1, n + 1),
-                _ => match &mut star {
-                    Some((at, taken)) => {
-                        *taken += 1;
-                        (p, n) = (*at + 1, *taken);
-                    }
-                    None => return false,
-                },
-            }
-        }
-        pattern.iter().skip(p).all(|c| *c == '*')
-    }
-}
+use crate::mib::{self, Glob};
 
 impl FromText for Glob {
-    const EXPECTED: &'static str = "a pattern for names, as \"iptv-*\" (* any text, ? one character)";
+    const EXPECTED: &'static str = "a pattern for names, as \"iptv-*\" (* stands for any text)";
 
     fn from_text(text: &str) -> Result<Self, String> {
-        if text.is_empty() { Err("fits nothing".to_owned()) } else { Ok(Self::new(text)) }
+        if text.is_empty() { Err("fits no name".to_owned()) } else { Ok(Self::new(text)) }
     }
 }
 
@@ -86,7 +45,8 @@ pub(super) fn hex(octets: &[u8]) -> String {
     octets.iter().map(|octet| format!("{octet:02x}")).collect()
 }
 
-/// The encoding of pool names, by one of its labels of the WHATWG Encoding Standard.
+/// The encoding of pool names, by one of its labels of the WHATWG Encoding Standard; always
+/// one that [`mib::Encoding`] knows.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Encoding(pub &'static encoding_rs::Encoding);
 
@@ -101,52 +61,24 @@ impl FromText for Encoding {
 
     fn from_text(text: &str) -> Result<Self, String> {
         match encoding_rs::Encoding::for_label_no_replacement(text.as_bytes()) {
-            Some(encoding) => Ok(Self(encoding)),
+            Some(encoding) if text.parse::<mib::Encoding>().is_ok() => Ok(Self(encoding)),
+            Some(_) => Err("is an encoding in which routers write no names".to_owned()),
             None => Err("is not an encoding".to_owned()),
         }
     }
 }
 
-/// How the community of an SNMPv2c context is made: `"{community}@{context}"`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ContextCommunity(String);
-
-impl ContextCommunity {
-    /// The community for a context: the template with both filled in.
-    pub fn fill(&self, community: &snmp::Secret, context: &[u8]) -> snmp::Secret {
-        let mut octets = Vec::new();
-        let mut rest = self.0.as_str();
-        while let Some(c) = rest.chars().next() {
-            if let Some(behind) = rest.strip_prefix("{community}") {
-                octets.extend_from_slice(community.expose());
-                rest = behind;
-            } else if let Some(behind) = rest.strip_prefix("{context}") {
-                octets.extend_from_slice(context);
-                rest = behind;
-            } else {
-                let (this, behind) = rest.split_at(c.len_utf8());
-                octets.extend_from_slice(this.as_bytes());
-                rest = behind;
-            }
-        }
-        snmp::Secret::new(octets)
-    }
-
-    /// The template as it is written.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
+/// How the community of an SNMPv2c context is made. A closed list: agents that take a
+/// context this way take it in this form.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ContextCommunity {
+    /// `{community}@{context}`.
+    At,
 }
 
-impl FromText for ContextCommunity {
-    const EXPECTED: &'static str =
-        "a template that holds {community} and {context}, as \"{community}@{context}\"";
-
-    fn from_text(text: &str) -> Result<Self, String> {
-        let whole = text.contains("{community}") && text.contains("{context}");
-        if whole { Ok(Self(text.to_owned())) } else { Err("lacks {community} or {context}".to_owned()) }
-    }
-}
+/// The forms as they are written.
+pub(super) const CONTEXT_COMMUNITIES: [(&str, ContextCommunity); 1] =
+    [("{community}@{context}", ContextCommunity::At)];
 
 /// The mode of a file in octal, as `"0640"`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -165,23 +97,6 @@ impl FromText for Mode {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn patterns_fit_whole_names() {
-        for (pattern, name, fits) in [
-            ("*", "", true),
-            ("iptv-*", "iptv-1", true),
-            ("iptv-*", "my-iptv-1", false),
-            ("*a*b", "xaxxab", true),
-            ("?", "é", true),
-            ("?", "", false),
-            ("a?c", "abc", true),
-            ("[a]", "a", false),
-            ("", "", true),
-        ] {
-            assert_eq!(Glob::new(pattern).matches(name), fits, "{pattern} {name}");
-        }
-    }
 
     #[test]
     fn engine_ids_are_five_to_thirty_two_octets() {
@@ -207,16 +122,8 @@ mod tests {
         assert_eq!(Encoding::from_text("GBK").unwrap().0, encoding_rs::GBK);
         assert_eq!(Encoding::from_text("latin1").unwrap().0, encoding_rs::WINDOWS_1252);
         assert!(Encoding::from_text("klingon").is_err());
+        assert!(Encoding::from_text("utf-16le").is_err(), "no name would be read");
         assert!(Encoding::from_text("iso-2022-kr").is_err(), "decodes nothing");
-    }
-
-    #[test]
-    fn a_context_community_is_filled_once() {
-        let template = ContextCommunity::from_text("{community}@{context}").unwrap();
-        let community = snmp::Secret::new("pub{context}");
-        assert_eq!(template.fill(&community, b"vr\xff1").expose(), b"pub{context}@vr\xff1");
-        assert!(ContextCommunity::from_text("{community}").is_err());
-        assert!(ContextCommunity::from_text("x@{context}").is_err());
     }
 
     #[test]

@@ -10,7 +10,9 @@ use super::shapes::{ExportShape, PublishedShape};
 use crate::config::{self, Config};
 use crate::format::groups::{Context, groups_by_name};
 use crate::format::{Unknown, by_name};
-use crate::publish::{Argv, ArgvError, Export, FailureReason, GroupsFile, Manifest, Published, State, Target, publish};
+use crate::publish::{
+    Argv, ArgvError, Export, FailureReason, GroupsFile, Manifest, Published, State, Target, publish,
+};
 use crate::table::{Name, Snapshot};
 
 /// Why an export of the configuration cannot be.
@@ -97,8 +99,12 @@ pub async fn publish_all(exports: &[Export], snapshot: &Arc<Snapshot>, now: Time
 pub fn log_published(published: &[Published]) {
     for one in published {
         match &one.state {
-            State::Published(_) => tracing::info!(export = %one.export, generation = one.generation, "published"),
-            State::Unchanged(_) => tracing::debug!(export = %one.export, generation = one.generation, "unchanged"),
+            State::Published(_) => {
+                tracing::info!(export = %one.export, generation = one.generation, "published")
+            }
+            State::Unchanged(_) => {
+                tracing::debug!(export = %one.export, generation = one.generation, "unchanged")
+            }
             State::Failed(failure) => tracing::error!(
                 export = %one.export, generation = one.generation, reason = ?failure.reason, detail = %failure.detail,
                 "not published; the consumer keeps what it had"

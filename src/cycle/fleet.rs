@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
-use crate::config::{Bas, Config, Descriptor, Endpoint, Polling};
+use crate::config::{Bas, Config, Descriptor, Endpoint, INTERNET, Polling, Space};
 use crate::mib::{Encoding, Fault, Glob, Library};
 use crate::poll::{Choice, Filter, Polled, Remembered, Request, Spaces, poll};
 use crate::snmp::{Credentials, Reason, Secret, Target, Transport};
@@ -28,7 +28,15 @@ pub struct Job {
     pub endpoint: Endpoint,
     /// Whether the poll counts as one of the schedule's.
     pub scheduled: bool,
-    request: Request,
+    pub(super) request: Request,
+}
+
+impl Job {
+    /// Reads the router by another descriptor.
+    pub fn choose(&mut self, choice: Choice) {
+        self.request.choice = choice;
+        self.request.remembered.detection = None;
+    }
 }
 
 impl Fleet {
@@ -38,20 +46,38 @@ impl Fleet {
         Self { transport, library, spaces: Arc::new(Spaces::new(spaces)) }
     }
 
+    /// A fleet of no configuration: every VRF is in a space of the usual names, or in none.
+    pub fn of_strangers(library: Arc<Library>, transport: Transport) -> Self {
+        let vrfs = Space::default().vrfs;
+        Self { transport, library, spaces: Arc::new(Spaces::new(vec![(INTERNET.into(), vrfs)])) }
+    }
+
     /// The descriptors.
     pub fn library(&self) -> &Arc<Library> {
         &self.library
     }
 
+    pub(super) fn transport(&self) -> &Transport {
+        &self.transport
+    }
+
     /// A poll of a configured BAS; none where the configuration was loaded without secrets,
     /// or names a descriptor that is not there.
-    pub fn job(&self, config: &Config, bas: &Bas, memory: &Memory, scheduled: bool, now: Timestamp) -> Option<Job> {
+    pub fn job(
+        &self,
+        config: &Config,
+        bas: &Bas,
+        memory: &Memory,
+        scheduled: bool,
+        now: Timestamp,
+    ) -> Option<Job> {
         let polling = config.polling(bas)?;
         let choice = match &bas.mib {
             Descriptor::Auto => Choice::Auto(Arc::clone(&self.library)),
             Descriptor::Named(name) => Choice::Named(Arc::clone(self.library.get(name)?)),
         };
-        let globs = |patterns: &[crate::config::Glob]| patterns.iter().map(|g| Glob::new(g.as_str())).collect();
+        let globs =
+            |patterns: &[crate::config::Glob]| patterns.iter().map(|g| Glob::new(g.as_str())).collect();
         let filter = Filter {
             include: globs(&bas.pools.include),
             exclude: globs(&bas.pools.exclude),
@@ -64,7 +90,14 @@ impl Fleet {
     }
 
     /// A poll of any router, of which nothing is remembered.
-    pub fn stranger(&self, name: &str, endpoint: Endpoint, polling: Polling, choice: Choice, now: Timestamp) -> Option<Job> {
+    pub fn stranger(
+        &self,
+        name: &str,
+        endpoint: Endpoint,
+        polling: Polling,
+        choice: Choice,
+        now: Timestamp,
+    ) -> Option<Job> {
         let name = Name::from(name);
         let request =
             self.request(name.clone(), polling, choice, Filter::default(), Remembered::default(), now)?;
@@ -83,7 +116,12 @@ impl Fleet {
         let nowhere = SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0));
         Some(Request {
             name,
-            target: Target { address: nowhere, credentials: polling.credentials?, limits: polling.limits, engine: None },
+            target: Target {
+                address: nowhere,
+                credentials: polling.credentials?,
+                limits: polling.limits,
+                engine: None,
+            },
             context: polling.context,
             community_contexts: polling.context_community.is_some(),
             choice,
@@ -118,14 +156,18 @@ impl Fleet {
 }
 
 /// The addresses of an endpoint.
-async fn resolve(endpoint: &Endpoint) -> Result<Vec<SocketAddr>, String> {
+pub(super) async fn resolve(endpoint: &Endpoint) -> Result<Vec<SocketAddr>, String> {
     if let Some(address) = endpoint.socket() {
         return Ok(vec![address]);
     }
     match tokio::net::lookup_host(endpoint.lookup()).await {
         Ok(addresses) => {
             let mut known = Vec::new();
-            addresses.for_each(|address| if !known.contains(&address) { known.push(address) });
+            addresses.for_each(|address| {
+                if !known.contains(&address) {
+                    known.push(address)
+                }
+            });
             Ok(known)
         }
         Err(e) => Err(format!("{endpoint} cannot be resolved: {e}")),

@@ -4,6 +4,8 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+pub use super::walked::{polled_shape, walk_shape};
+
 /// One table of one BAS, as read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TableShape {
@@ -80,6 +82,9 @@ pub struct WalkShape {
     /// sysDescr, as far as it could be read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub system: Option<String>,
+    /// What a person should know, though nothing failed by it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
     /// Requests sent, tries after the first not counted.
     pub requests: u32,
     /// Tries after the first.

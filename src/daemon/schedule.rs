@@ -67,7 +67,8 @@ impl Schedule {
             let due = if known(name) {
                 next_turn(self.epoch, phase, *interval, now)
             } else {
-                now + phase.mul_f64(FIRST_SPREAD.as_secs_f64().min(interval.as_secs_f64()) / interval.as_secs_f64())
+                now + phase
+                    .mul_f64(FIRST_SPREAD.as_secs_f64().min(interval.as_secs_f64()) / interval.as_secs_f64())
             };
             self.slots.insert(name.clone(), Slot { interval: *interval, phase, due, ..Slot::default() });
         }

@@ -27,7 +27,7 @@ use thiserror::Error;
 
 pub use mmdb::Duplicate;
 pub use readback::{Mismatch, ReadBack, ReadError, ReadRow};
-pub use view::{Answer, Row, Scope, Stamp, View, ViewError};
+pub use view::{Answer, Row, Scope, Stamp, View, ViewError, default_group};
 
 use crate::address::Range;
 use crate::table::Name;

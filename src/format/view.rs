@@ -203,7 +203,7 @@ fn rows<'a>(snapshot: &'a Snapshot, scope: &Scope) -> Result<Vec<Row<'a>>, ViewE
 
 /// The group of addresses in no row: the one whose token is the default edge's name, else
 /// the one that consists of this edge alone, else one made for the purpose.
-fn default_group<'a>(snapshot: &'a Snapshot, service: &Name) -> Cow<'a, Group> {
+pub fn default_group<'a>(snapshot: &'a Snapshot, service: &Name) -> Cow<'a, Group> {
     let name = &snapshot.default_edge;
     let token = Token::new(name);
     let groups = &snapshot.groups.groups;

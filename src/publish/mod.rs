@@ -52,12 +52,16 @@ pub async fn publish(export: &Export, snapshot: &Snapshot, now: Timestamp) -> Pu
 async fn attempt(export: &Export, snapshot: &Snapshot, now: Timestamp) -> Result<State, Failure> {
     let (owned, snapshot) = (export.clone(), snapshot.clone());
     let stage = match blocking(move || stage::prepare(&owned, &snapshot, now)).await? {
-        Prepared::Unchanged(manifest) => return Ok(State::Unchanged(manifest)),
+        Prepared::Unchanged(manifest) => return Ok(State::Unchanged(*manifest)),
         Prepared::Staged(stage) => Arc::new(*stage),
     };
     if let Err(failure) = check(export, &stage).await {
         let discarded = Arc::clone(&stage);
-        blocking(move || Ok(discarded.discard())).await?;
+        blocking(move || {
+            discarded.discard();
+            Ok(())
+        })
+        .await?;
         return Err(failure);
     }
     let installed = Arc::clone(&stage);

@@ -14,7 +14,7 @@ use crate::table::Snapshot;
 /// What preparing comes to.
 pub(super) enum Prepared {
     /// The files in place are right.
-    Unchanged(Manifest),
+    Unchanged(Box<Manifest>),
     /// New files lie beside them.
     Staged(Box<Stage>),
 }
@@ -78,10 +78,10 @@ pub(super) fn prepare(export: &Export, snapshot: &Snapshot, now: Timestamp) -> R
 fn unchanged(stage: Stage, before: Option<Manifest>) -> Result<Prepared, Failure> {
     let same = |b: &Manifest| Manifest { written: b.written, ..stage.manifest.clone() } == *b;
     if let Some(before) = before.filter(same) {
-        return Ok(Prepared::Unchanged(before));
+        return Ok(Prepared::Unchanged(Box::new(before)));
     }
     stage.manifest.write(&stage.table.target, stage.mode)?;
-    Ok(Prepared::Unchanged(stage.manifest))
+    Ok(Prepared::Unchanged(Box::new(stage.manifest)))
 }
 
 /// The files of an export.

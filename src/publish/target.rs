@@ -29,7 +29,8 @@ impl Target {
         let refuse = |path: &Path, problem: &str| {
             Failure::new(FailureReason::Path, format!("{}: {problem}", path.display()))
         };
-        let mut path = path.to_path_buf();
+        // A command that is told of it runs in another folder.
+        let mut path = std::path::absolute(path).map_err(|e| refuse(path, &e.to_string()))?;
         for _ in 0..MAX_LINKS {
             match fs::symlink_metadata(&path) {
                 Ok(found) if found.is_symlink() => {

@@ -10,6 +10,7 @@ use super::groups;
 use super::memory::{self, Written};
 use super::names::Names;
 use super::rows::{self, Digest, OPEN};
+use super::time;
 use crate::table::{Change, Entry, Groups, GuardMemory, Memory, Name};
 
 /// What one batch brings.
@@ -44,7 +45,7 @@ pub(super) struct Newest {
     pub(super) number: i64,
     pub(super) entries: i64,
     pub(super) digest: Digest,
-    /// Microseconds since 1970; none before the first generation.
+    /// As stored; none before the first generation.
     pub(super) committed: Option<i64>,
 }
 
@@ -127,7 +128,7 @@ async fn write_generation(
     let (ended, begun) = (closed.len() as i64, opened.len() as i64);
     sqlx::query("INSERT INTO generation VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)")
         .bind(number)
-        .bind(commit.at.as_microsecond())
+        .bind(time::stored(commit.at))
         .bind(newest.entries + begun - ended)
         .bind(digest.stored())
         .bind(begun - altered)

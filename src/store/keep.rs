@@ -27,12 +27,10 @@ pub(super) async fn prune(
     at_least: u64,
 ) -> Result<Pruned, Fault> {
     let horizon = horizon(conn, before, at_least).await?;
-    let mut entries = 0;
     for sql in ["DELETE FROM owner_group WHERE to_gen <= ?1", "DELETE FROM edge_group WHERE to_gen <= ?1"] {
         sqlx::query(sql).bind(horizon).execute(&mut *conn).await?;
     }
     let done = sqlx::query("DELETE FROM entry WHERE to_gen <= ?1").bind(horizon).execute(&mut *conn).await?;
-    entries += done.rows_affected();
     // When an entry began is asked for as long as the entry is there.
     sqlx::query("DELETE FROM generation WHERE number < ?1 AND number NOT IN (SELECT from_gen FROM entry)")
         .bind(horizon)
@@ -43,7 +41,7 @@ pub(super) async fn prune(
         .bind(before.as_second() / 3600)
         .execute(&mut *conn)
         .await?;
-    Ok(Pruned { oldest: horizon.cast_unsigned(), entries })
+    Ok(Pruned { oldest: horizon.cast_unsigned(), entries: done.rows_affected() })
 }
 
 /// The oldest generation to keep: the one that was the newest at the time, earlier where so
@@ -77,7 +75,8 @@ pub(super) async fn set_session(conn: &mut SqliteConnection, session: Session) -
 /// Copies the database to `target`, whole and on the disk or not at all. What stood there is
 /// replaced.
 pub(super) async fn copy(conn: &mut SqliteConnection, db: &Path, target: &Path) -> Result<(), StoreError> {
-    let target = super::open::absolute(target)?;
+    let broken = |source| StoreError::io(target, source);
+    let target = std::path::absolute(target).map_err(broken)?;
     let temporary = super::beside(&target, ".new");
     let broken = |source| StoreError::io(&target, source);
     match fs::remove_file(&temporary) {

@@ -14,6 +14,8 @@ use sqlx::{Row as _, SqliteConnection};
 use super::error::Fault;
 use super::names::Names;
 use super::rows::{self, Pools, Put};
+use super::time;
+use crate::address::Range;
 use crate::table::{GuardMemory, Hold, Listed, Memory, Miss, Name, Row, Seen, Standing};
 
 /// What of a memory is in the database, as hashes.
@@ -32,7 +34,7 @@ pub(super) async fn save(
     memory: &Memory,
 ) -> Result<(), Fault> {
     let id = names.id(bas);
-    let parts = Parts::of(memory)?;
+    let parts = Parts::of(memory, names)?;
     let now = Written { listed: hash_listed(&memory.listed), seen: hash_of(&parts.seen) };
     let before = written.get(bas).copied();
     save_parts(conn, id, parts, before.is_none_or(|before| before.seen != now.seen)).await?;
@@ -51,13 +53,50 @@ struct Parts {
 }
 
 impl Parts {
-    fn of(memory: &Memory) -> Result<Self, Fault> {
+    fn of(memory: &Memory, names: &mut Names) -> Result<Self, Fault> {
         let mut rest = memory.clone();
         rest.listed = Vec::new();
         let (seen, misses) = (std::mem::take(&mut rest.seen), std::mem::take(&mut rest.misses));
         let used: Vec<Option<u64>> = memory.listed.iter().map(|listed| listed.used).collect();
-        Ok(Self { state: to_json(&rest)?, seen: to_json(&(seen, misses))?, used: to_json(&used)? })
+        let seen = pack(names, &seen, &misses);
+        Ok(Self { state: to_json(&rest)?, seen, used: to_json(&used)? })
     }
+}
+
+/// Space, family, first and last in hex, and since when (nanoseconds since 1970) or how often.
+type Stretch<'a> = (i64, u8, &'a str, &'a str, i64);
+
+/// Since when addresses are listed, and how often they were missing, as `[[...],[...]]` of
+/// [`Stretch`]es: a fleet has as many of them as it has ranges.
+fn pack(names: &mut Names, seen: &[Seen], misses: &[Miss]) -> String {
+    let seen = seen.iter().map(|seen| (&seen.space, seen.range, time::stored(seen.since)));
+    let seen = pack_stretches(names, seen);
+    let misses = misses.iter().map(|miss| (&miss.space, miss.range, i64::from(miss.polls)));
+    format!("[[{seen}],[{}]]", pack_stretches(names, misses))
+}
+
+fn pack_stretches<'a>(names: &mut Names, of: impl Iterator<Item = (&'a Name, Range, i64)>) -> String {
+    let mut json = String::new();
+    for (space, range, number) in of {
+        let (space, family) = (names.id(space), range.family().number());
+        let (first, last) = (range.first_bits(), range.last_bits());
+        let comma = if json.is_empty() { "" } else { "," };
+        json.push_str(&format!("{comma}[{space},{family},\"{first:x}\",\"{last:x}\",{number}]"));
+    }
+    json
+}
+
+fn unpack_seen(names: &Names, json: &str) -> Result<(Vec<Seen>, Vec<Miss>), Fault> {
+    let (seen, misses): (Vec<Stretch<'_>>, Vec<Stretch<'_>>) = rows::unpack(json)?;
+    let range = |s: &Stretch<'_>| rows::range(s.1, rows::bits(s.2)?, rows::bits(s.3)?);
+    let seen = seen
+        .iter()
+        .map(|s| Ok(Seen { space: names.name(s.0)?, range: range(s)?, since: time::loaded(s.4)? }));
+    let misses = misses.iter().map(|s| {
+        let polls = u32::try_from(s.4).map_err(|_| Fault::Damaged(format!("{} polls missed", s.4)))?;
+        Ok(Miss { space: names.name(s.0)?, range: range(s)?, polls })
+    });
+    Ok((seen.collect::<Result<_, Fault>>()?, misses.collect::<Result<_, Fault>>()?))
 }
 
 async fn save_parts(conn: &mut SqliteConnection, id: i64, parts: Parts, seen: bool) -> Result<(), Fault> {
@@ -117,7 +156,7 @@ pub(super) async fn load(
         let bas = names.name(id)?;
         let mut memory: Memory = from_json(&bas, row.try_get(1)?)?;
         let seen: &str = row.try_get(2)?;
-        (memory.seen, memory.misses) = from_json::<(Vec<Seen>, Vec<Miss>)>(&bas, seen)?;
+        (memory.seen, memory.misses) = unpack_seen(names, seen)?;
         memory.listed = listed.remove(&id).unwrap_or_default();
         let used: Vec<Option<u64>> = from_json(&bas, row.try_get(3)?)?;
         if used.len() != memory.listed.len() {
@@ -155,32 +194,27 @@ type Packed<'a> = (
     u8,
 );
 
+const PAGE_OF_LISTED: &str = "SELECT json_group_array(json_array(bas, position, source, context, hex(arcs), space, vrf, \
+     hex(pool), iif(pool_text IS NULL, NULL, hex(pool_text)), family, hex(first), hex(last), size, \
+     standing)) FROM (SELECT * FROM listed WHERE (bas, position) > (?, ?) \
+     ORDER BY bas, position LIMIT ?)";
+
 async fn load_listed(conn: &mut SqliteConnection, names: &Names) -> Result<HashMap<i64, Vec<Listed>>, Fault> {
     let mut all: HashMap<i64, Vec<Listed>> = HashMap::new();
     let mut pools = Pools::default();
-    let (mut bas, mut position) = (i64::MIN, i64::MIN);
-    loop {
-        let row = sqlx::query(
-            "SELECT json_group_array(json_array(bas, position, source, context, hex(arcs), space, vrf, \
-             hex(pool), iif(pool_text IS NULL, NULL, hex(pool_text)), family, hex(first), hex(last), size, \
-             standing)) FROM (SELECT * FROM listed WHERE (bas, position) > (?1, ?2) \
-             ORDER BY bas, position LIMIT ?3)",
-        )
-        .bind(bas)
-        .bind(position)
-        .bind(rows::PAGE)
-        .fetch_one(&mut *conn)
-        .await?;
-        let page: Vec<Packed<'_>> = rows::unpack(row.try_get(0)?)?;
-        let full = page.len() as i64 == rows::PAGE;
-        for packed in page {
-            (bas, position) = (packed.0, packed.1);
-            all.entry(bas).or_default().push(listed_of(names, &mut pools, packed)?);
+    let bind = |put: &mut Put, behind: (i64, i64)| {
+        put.value(behind.0);
+        put.value(behind.1);
+    };
+    let key = |row: &str| rows::unpack::<Packed<'_>>(row).map(|row| (row.0, row.1));
+    rows::pages(conn, PAGE_OF_LISTED, (i64::MIN, i64::MIN), bind, key, |page| {
+        for packed in rows::unpack::<Vec<Packed<'_>>>(page)? {
+            all.entry(packed.0).or_default().push(listed_of(names, &mut pools, packed)?);
         }
-        if !full {
-            return Ok(all);
-        }
-    }
+        Ok(())
+    })
+    .await?;
+    Ok(all)
 }
 
 fn listed_of(names: &Names, pools: &mut Pools, packed: Packed<'_>) -> Result<Listed, Fault> {

@@ -15,7 +15,8 @@
 //! | `commit` | one batch, one transaction |
 //! | `read`, `reader` | what can be asked |
 //! | `groups`, `memory` | groups; what is remembered per BAS and by the guard |
-//! | `rows`, `names` | rows in bulk; names as numbers |
+//! | `rows`, `names`, `time` | rows in bulk; names and times as numbers |
+//! | `transaction` | how the owner reads and writes |
 //! | `keep` | pruning and copies |
 //! | `lock`, `error` | the owner's lock; what can go wrong |
 
@@ -32,6 +33,7 @@ mod reader;
 mod rows;
 #[cfg(test)]
 mod tests;
+mod time;
 mod transaction;
 
 use std::ffi::OsString;
@@ -78,7 +80,7 @@ impl Store {
     }
 
     async fn open_with(path: &Path, settings: Settings, migrations: &Migrator) -> Result<Self, StoreError> {
-        let path = open::absolute(path)?;
+        let path = open::resolved(path)?;
         let lock = Lock::take(&path)?;
         let mut conn = open::writer(&path, settings, migrations).await?;
         let session = read::session(&mut conn).await.map_err(|fault| fault.at(&path))?;
@@ -133,7 +135,8 @@ impl Store {
         let mut w = self.begin().await?;
         let written = commit::write_memories(&mut w.conn, &mut w.known, memories).await;
         self.end(w, written).await?;
-        self.bound_log().await
+        self.bound_log().await;
+        Ok(())
     }
 
     /// Forgets what is remembered of a BAS. Its entries stay until a batch removes them.
@@ -156,7 +159,7 @@ impl Store {
         let mut w = self.begin().await?;
         let pruned = keep::prune(&mut w.conn, before, at_least).await;
         let pruned = self.end(w, pruned).await?;
-        self.bound_log().await?;
+        self.bound_log().await;
         Ok(pruned)
     }
 

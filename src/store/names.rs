@@ -8,12 +8,15 @@ use super::error::Fault;
 use super::rows;
 use crate::table::Name;
 
+/// More names than any fleet has: a number beyond is damage.
+const MOST: usize = 100_000_000;
+
 /// The names of a database, and those that the running transaction adds to them.
 #[derive(Debug, Default)]
 pub(super) struct Names {
-    by_id: HashMap<i64, Name>,
+    /// By number, from 1 on.
+    by_id: Vec<Option<Name>>,
     ids: HashMap<Name, i64>,
-    last: i64,
     unsaved: Vec<(i64, Name)>,
 }
 
@@ -22,14 +25,15 @@ impl Names {
         let mut names = Self::default();
         for row in sqlx::query("SELECT id, text FROM name").fetch_all(conn).await? {
             let (id, text): (i64, &str) = (row.try_get(0)?, row.try_get(1)?);
-            names.add(id, Name::from(text));
+            names.add(id, Name::from(text))?;
         }
         Ok(names)
     }
 
     /// The name of a number that the database refers to.
     pub(super) fn name(&self, id: i64) -> Result<Name, Fault> {
-        let name = self.by_id.get(&id).cloned();
+        let place = usize::try_from(id).ok().and_then(|id| id.checked_sub(1));
+        let name = place.and_then(|place| self.by_id.get(place)?.clone());
         name.ok_or_else(|| Fault::Damaged(format!("it refers to a name {id} that it does not have")))
     }
 
@@ -39,9 +43,10 @@ impl Names {
         if let Some(id) = self.ids.get(name) {
             return *id;
         }
-        let id = self.last + 1;
+        self.by_id.push(Some(name.clone()));
+        let id = self.by_id.len() as i64;
+        self.ids.insert(name.clone(), id);
         self.unsaved.push((id, name.clone()));
-        self.add(id, name.clone());
         id
     }
 
@@ -55,9 +60,18 @@ impl Names {
         .await
     }
 
-    fn add(&mut self, id: i64, name: Name) {
-        self.last = self.last.max(id);
-        self.ids.insert(name.clone(), id);
-        self.by_id.insert(id, name);
+    fn add(&mut self, id: i64, name: Name) -> Result<(), Fault> {
+        let place = usize::try_from(id).ok().filter(|id| (1..=MOST).contains(id)).map(|id| id - 1);
+        let Some(place) = place else {
+            return Err(Fault::Damaged(format!("it has a name {id}")));
+        };
+        if self.by_id.len() <= place {
+            self.by_id.resize(place + 1, None);
+        }
+        if let Some(slot) = self.by_id.get_mut(place) {
+            *slot = Some(name.clone());
+        }
+        self.ids.insert(name, id);
+        Ok(())
     }
 }

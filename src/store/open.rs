@@ -1,6 +1,8 @@
 //! Opening: whose the file is, which migrations it has, and how SQLite is set up.
 
 use std::collections::BTreeMap;
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -153,9 +155,22 @@ fn options(path: &Path, settings: Settings) -> SqliteConnectOptions {
         .disable_statement_logging()
 }
 
-/// The path as SQLite is given it: absolute, so that it is never taken for a URI.
-pub(super) fn absolute(path: &Path) -> Result<PathBuf, StoreError> {
-    std::path::absolute(path).map_err(|source| StoreError::io(path, source))
+/// The path as SQLite is given it: absolute, so that it is never taken for a URI, and without
+/// links, so that whoever owns the store locks the same file by whichever name.
+pub(super) fn resolved(path: &Path) -> Result<PathBuf, StoreError> {
+    let broken = |source| StoreError::io(path, source);
+    match fs::canonicalize(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        Ok(path) if path.is_dir() => {
+            return Err(StoreError::Foreign { path, detail: "it is a directory".to_owned() });
+        }
+        found => return found.map_err(broken),
+    }
+    let path = std::path::absolute(path).map_err(broken)?;
+    match (path.parent().map(fs::canonicalize), path.file_name()) {
+        (Some(folder), Some(name)) => Ok(folder.map_err(broken)?.join(name)),
+        _ => Ok(path),
+    }
 }
 
 /// What is no database at all is not ours either.

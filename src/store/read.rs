@@ -12,6 +12,7 @@ use super::groups;
 use super::memory;
 use super::names::Names;
 use super::rows::{self, Digest, OPEN, Span};
+use super::time;
 use crate::address::Range;
 use crate::table::{Change, Class, Entry, Groups, GuardMemory, Memory, Name, Run, Session, Table};
 
@@ -99,7 +100,7 @@ pub(super) async fn load(conn: &mut SqliteConnection, known: &mut Known) -> Resu
     Ok(Loaded {
         session: meta.session,
         generation: newest.number.cast_unsigned(),
-        committed: newest.committed.map(time).transpose()?,
+        committed: newest.committed.map(time::loaded).transpose()?,
         filled: meta.filled,
         table,
         groups,
@@ -153,7 +154,7 @@ pub(super) async fn table_at(
     };
     Ok(Past {
         generation,
-        committed: committed.map(time).transpose()?,
+        committed: committed.map(time::loaded).transpose()?,
         table: entries_at(conn, names, number, count, digest).await?,
         groups: groups::at(conn, names, number).await?,
     })
@@ -217,7 +218,7 @@ pub(super) async fn generations(conn: &mut SqliteConnection, limit: u32) -> Resu
         .map(|row| {
             Ok(Generation {
                 number: count(row, 0)?,
-                committed: time(row.try_get(1)?)?,
+                committed: time::loaded(row.try_get(1)?)?,
                 entries: count(row, 2)?,
                 added: count(row, 3)?,
                 removed: count(row, 4)?,
@@ -237,7 +238,7 @@ pub(super) async fn generations(conn: &mut SqliteConnection, limit: u32) -> Resu
 /// begins too late lets a loss through.
 pub(super) async fn generation_at(conn: &mut SqliteConnection, at: Timestamp) -> Result<i64, Fault> {
     let newest = Newest::load(conn).await?;
-    let at = at.as_microsecond();
+    let at = time::stored(at);
     let credible = newest.committed.filter(|committed| *committed > at).unwrap_or(i64::MAX);
     let sql = "SELECT min(number) FROM generation WHERE committed > ?1 AND committed <= ?2";
     let later: Option<i64> = sqlx::query_scalar(sql).bind(at).bind(credible).fetch_one(&mut *conn).await?;
@@ -286,10 +287,5 @@ async fn times(conn: &mut SqliteConnection, start: i64) -> Result<HashMap<i64, T
     let sql = "SELECT number, committed FROM generation WHERE number > ?1 \
                OR number IN (SELECT from_gen FROM entry WHERE to_gen > ?1)";
     let rows = sqlx::query(sql).bind(start).fetch_all(conn).await?;
-    rows.iter().map(|row| Ok((row.try_get(0)?, time(row.try_get(1)?)?))).collect()
-}
-
-/// A time of the database.
-fn time(microseconds: i64) -> Result<Timestamp, Fault> {
-    Timestamp::from_microsecond(microseconds).map_err(|error| Fault::Damaged(error.to_string()))
+    rows.iter().map(|row| Ok((row.try_get(0)?, time::loaded(row.try_get(1)?)?))).collect()
 }

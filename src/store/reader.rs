@@ -31,7 +31,7 @@ impl Reader {
     /// # Errors
     /// `missing`, `foreign`, `newer`, `older`, `altered`, `damaged`, and what the system says.
     pub async fn open(path: &Path, settings: Settings) -> Result<Self, StoreError> {
-        let path = open::absolute(path)?;
+        let path = open::resolved(path)?;
         if fs::metadata(&path).map_err(|source| StoreError::io(&path, source))?.len() == 0 {
             return Err(StoreError::Missing { path, detail: "the file is empty".to_owned() });
         }

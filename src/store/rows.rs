@@ -20,7 +20,7 @@ pub(super) const OPEN: i64 = i64::MAX;
 const BATCH: usize = 200;
 
 /// Rows of one packed page.
-pub(super) const PAGE: i64 = 4096;
+const PAGE: i64 = 4096;
 
 /// The values of one statement, in the order of its question marks.
 #[derive(Default)]
@@ -33,6 +33,14 @@ impl Put {
     pub(super) fn value<'q, T: Encode<'q, Sqlite> + Type<Sqlite>>(&mut self, value: T) {
         if let Err(error) = self.arguments.add(value) {
             self.failed.get_or_insert(sqlx::Error::Encode(error));
+        }
+    }
+
+    /// The one text that a statement gives.
+    async fn text(self, conn: &mut SqliteConnection, sql: &'static str) -> Result<String, Fault> {
+        match self.failed {
+            Some(error) => Err(error.into()),
+            None => Ok(sqlx::query_with(sql, self.arguments).fetch_one(conn).await?.try_get(0)?),
         }
     }
 
@@ -155,38 +163,39 @@ type Packed<'a> = (i64, i64, u8, &'a str, &'a str, i64, Option<i64>, &'a str, Op
 /// The next entries of a span, packed.
 pub(super) const PAGE_OF_ENTRIES: &str = "SELECT json_group_array(json_array(to_gen, space, family, hex(first), hex(last), owner, \
      bas, hex(pool), iif(pool_text IS NULL, NULL, hex(pool_text)), vrf, class, from_gen)) \
-     FROM (SELECT * FROM entry WHERE (to_gen, space, family, first) > (?1, ?2, ?3, ?4) \
-     AND to_gen <= ?5 AND from_gen > ?6 AND from_gen <= ?7 \
-     ORDER BY to_gen, space, family, first LIMIT ?8)";
+     FROM (SELECT * FROM entry WHERE (to_gen, space, family, first) > (?, ?, ?, ?) \
+     AND to_gen <= ? AND from_gen > ? AND from_gen <= ? \
+     ORDER BY to_gen, space, family, first LIMIT ?)";
 
-/// Reads the entries of a span: each with `from_gen` and `to_gen`, in no particular order.
+/// Reads the entries of a span: each with `from_gen` and `to_gen`, by `to_gen`.
 pub(super) async fn read_entries(
     conn: &mut SqliteConnection,
     names: &Names,
     span: Span,
     mut each: impl FnMut(Entry, i64, i64) + Send,
 ) -> Result<(), Fault> {
-    let mut behind = (span.to_after, i64::MAX, 0u8, 0u128);
     let mut pools = Pools::default();
-    loop {
-        let row = sqlx::query(PAGE_OF_ENTRIES)
-            .bind(behind.0)
-            .bind(behind.1)
-            .bind(i64::from(behind.2))
-            .bind(behind.3.to_be_bytes().to_vec())
-            .bind(span.to_until)
-            .bind(span.from_after)
-            .bind(span.from_until)
-            .bind(PAGE)
-            .fetch_one(&mut *conn)
-            .await?;
-        let page: Vec<Packed<'_>> = unpack(row.try_get(0)?)?;
-        for &(to, space, family, first, last, owner, bas, raw, text, vrf, class, from) in &page {
-            let range = range(family, bits(first)?, bits(last)?)?;
-            behind = behind.max((to, space, family, range.first_bits()));
+    let bind = |put: &mut Put, behind: (i64, i64, u8, u128)| {
+        put.value(behind.0);
+        put.value(behind.1);
+        put.value(i64::from(behind.2));
+        put.value(behind.3.to_be_bytes().to_vec());
+        put.value(span.to_until);
+        put.value(span.from_after);
+        put.value(span.from_until);
+    };
+    let key = |row: &str| {
+        let row: Packed<'_> = unpack(row)?;
+        Ok((row.0, row.1, row.2, bits(row.3)?))
+    };
+    // Behind whatever ends at `to_after`, whichever its space.
+    let start = (span.to_after, i64::MAX, 0, 0);
+    pages(conn, PAGE_OF_ENTRIES, start, bind, key, |page| {
+        let page: Vec<Packed<'_>> = unpack(page)?;
+        for (to, space, family, first, last, owner, bas, raw, text, vrf, class, from) in page {
             let entry = Entry {
                 space: names.name(space)?,
-                range,
+                range: range(family, bits(first)?, bits(last)?)?,
                 owner: names.name(owner)?,
                 bas: bas.map(|bas| names.name(bas)).transpose()?,
                 pool: pools.name(raw, text)?,
@@ -196,10 +205,43 @@ pub(super) async fn read_entries(
             };
             each(entry, from, to);
         }
-        if (page.len() as i64) < PAGE {
-            return Ok(());
-        }
+        Ok(())
+    })
+    .await
+}
+
+/// Reads a table page by page, in the order of its key. The statement gives one text, an
+/// array of rows behind a key; the values that `bind` puts are followed by the size of a page.
+///
+/// While one page is read here, SQLite packs the next on its own thread.
+pub(super) async fn pages<K: Copy + Send>(
+    conn: &mut SqliteConnection,
+    sql: &'static str,
+    start: K,
+    bind: impl Fn(&mut Put, K) + Send,
+    key: impl Fn(&str) -> Result<K, Fault> + Send,
+    mut read: impl FnMut(&str) -> Result<(), Fault> + Send,
+) -> Result<(), Fault> {
+    let put = |behind: K| {
+        let mut put = Put::default();
+        bind(&mut put, behind);
+        put.value(PAGE);
+        put
+    };
+    let mut page = put(start).text(conn, sql).await?;
+    while let Some(row) = last_row(&page) {
+        let next = put(key(row)?);
+        let (next, done) = tokio::join!(biased; next.text(conn, sql), async { read(&page) });
+        done?;
+        page = next?;
     }
+    Ok(())
+}
+
+/// The last row of a packed page; rows hold no arrays, and no text but hex.
+fn last_row(page: &str) -> Option<&str> {
+    let page = page.strip_prefix('[')?.strip_suffix(']')?;
+    page.get(page.rfind('[')?..)
 }
 
 /// Rows that SQLite packed into JSON.

@@ -128,18 +128,16 @@ impl Store {
     }
 
     /// Cuts the write-ahead log back where it has grown: a reader that stayed long keeps
-    /// SQLite from using it anew.
-    pub(super) async fn bound_log(&mut self) -> Result<(), StoreError> {
+    /// SQLite from using it anew. Where that fails nothing is lost, and the next time tries
+    /// again.
+    pub(super) async fn bound_log(&mut self) {
         let log = fs::metadata(beside(&self.path, "-wal")).map_or(0, |log| log.len());
-        if log <= self.settings.wal_limit {
-            return Ok(());
+        let Some(mut writer) = self.writer.take_if(|_| log > self.settings.wal_limit) else { return };
+        // A reader in the way is no error: the row says so.
+        match sqlx::query("PRAGMA wal_checkpoint(TRUNCATE)").execute(&mut writer.conn).await {
+            Ok(_) => self.writer = Some(writer),
+            Err(error) => tracing::warn!(path = %self.path.display(), log, %error, "log not cut back"),
         }
-        let mut writer = self.take().await?;
-        // Where a reader is in the way the row says busy, and the next flush tries again.
-        let cut = sqlx::query("PRAGMA wal_checkpoint(TRUNCATE)").execute(&mut writer.conn).await;
-        cut.map_err(|error| Fault::from(error).at(&self.path))?;
-        self.writer = Some(writer);
-        Ok(())
     }
 }
 

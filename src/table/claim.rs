@@ -25,6 +25,16 @@ impl Class {
         self as u8
     }
 
+    /// Whether a router stands behind it.
+    pub const fn is_polled(self) -> bool {
+        matches!(self, Self::Kept | Self::Fresh)
+    }
+
+    /// Whether both are polled, both fill or both override: going stale changes no entry.
+    pub const fn is_kind_of(self, other: Self) -> bool {
+        self.is_polled() && other.is_polled() || self as u8 == other as u8
+    }
+
     /// The class of a number, as the store keeps it.
     pub const fn from_number(number: u8) -> Option<Self> {
         match number {

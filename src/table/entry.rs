@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use super::{Class, Name, PoolName};
-use crate::address::Range;
+use crate::address::{Family, Range};
 
 /// Where an entry comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -45,6 +45,21 @@ impl Entry {
             Class::Kept | Class::Fresh => Origin::Polled,
         }
     }
+
+    /// Whether both say the same of their addresses: owner, BAS, pool, VRF and kind of
+    /// class. That a BAS went stale is no difference.
+    pub fn says_same(&self, other: &Self) -> bool {
+        self.owner == other.owner
+            && self.bas == other.bas
+            && self.pool == other.pool
+            && self.vrf == other.vrf
+            && self.class.is_kind_of(other.class)
+    }
+
+    /// The same of other addresses.
+    pub(super) fn with_range(&self, range: Range) -> Self {
+        Self { range, ..self.clone() }
+    }
 }
 
 /// All entries of all spaces: sorted by space, family and first address; disjoint.
@@ -66,6 +81,28 @@ impl Table {
             }
         }
         Ok(Self { entries })
+    }
+
+    /// A table of entries that are known to be sorted and disjoint.
+    pub(super) fn from_sorted(entries: Vec<Entry>) -> Self {
+        debug_assert!(entries.windows(2).all(|pair| {
+            (&pair[0].space, pair[0].range) < (&pair[1].space, pair[1].range)
+                && (pair[0].space != pair[1].space || pair[0].range.intersection(pair[1].range).is_none())
+        }));
+        Self { entries }
+    }
+
+    /// The entries, sorted by space, family and first address.
+    pub fn into_entries(self) -> Vec<Entry> {
+        self.entries
+    }
+
+    /// The entries of one space and family.
+    pub fn of(&self, space: &str, family: Family) -> &[Entry] {
+        let place = |entry: &Entry| (entry.space.as_str(), entry.range.family()).cmp(&(space, family));
+        let from = self.entries.partition_point(|entry| place(entry).is_lt());
+        let to = self.entries.partition_point(|entry| place(entry).is_le());
+        self.entries.get(from..to).unwrap_or_default()
     }
 
     /// The entries, sorted by space, family and first address.

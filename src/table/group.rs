@@ -8,6 +8,10 @@ use serde::Serialize;
 
 use super::Name;
 
+mod make;
+
+pub use make::{GroupError, OwnerEdges, static_owner};
+
 /// A group's name in the files that consumers read: `[A-Za-z0-9_-]{1,63}`, so that it can
 /// break no line and no directive of any of them.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]

@@ -13,11 +13,15 @@ mod memory;
 mod name;
 mod snapshot;
 
+pub use build::{
+    BuildRules, Built, Conflict, ConflictClaim, PrivateSpace, Refusal, RefusalReason, Rule, build,
+};
 pub use claim::{Claim, Class};
-pub use diff::Change;
+pub use diff::{ApplyError, Change, apply, diff};
 pub use entry::{Entry, Origin, Run, Table};
-pub use group::{Group, GroupEdge, Groups, Token};
+pub use group::{Group, GroupEdge, GroupError, Groups, OwnerEdges, Token, static_owner};
 pub use guard::{Forgiven, GuardMemory, HeldChange, Hold, HoldKind, HoldReason};
+pub use lookup::{Lookup, SpaceLookup};
 pub use memory::{
     Detection, Engine, Listed, Memory, Miss, PolledTable, Row, Seen, Standing, TableMemory, TableOutcome,
     Unread,

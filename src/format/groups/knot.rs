@@ -91,11 +91,10 @@ fn row(view: &View<'_>, group: &Group, wanted: [bool; 2]) -> Result<String, Grou
     let Both(mut own) = Both::of(&edges);
     let none = own.iter().all(Vec::is_empty);
     let lacks = own.iter().zip(wanted).any(|(list, wanted)| wanted && list.is_empty());
-    if none || lacks {
-        if let Some(host) = first_host(&edges)? {
-            push(&mut row, format_args!("    CNAME: {host}.\n"));
-            return Ok(row);
-        }
+    let host = if none || lacks { first_host(&edges)? } else { None };
+    if let Some(host) = host {
+        push(&mut row, format_args!("    CNAME: {host}.\n"));
+        return Ok(row);
     }
     if none {
         return Err(GroupsError::NoAnswer { token: group.token.clone() });

@@ -36,6 +36,8 @@ use tree::{Link, Nodes, Tree};
 const MARKER: &[u8] = b"\xab\xcd\xefMaxMind.com";
 /// The zeros between tree and data.
 const SEPARATOR: [u8; 16] = [0; 16];
+/// Where the default's record stands in the data section: first.
+const DEFAULT_RECORD: u32 = 0;
 /// Contains `City`, or servers that read city databases refuse it.
 const DATABASE_TYPE: &str = "Poolsync-GSLB-City";
 
@@ -61,13 +63,13 @@ impl Format for Mmdb {
         let mut records = Records::new(view.default_group());
         let mut tree = Tree::default();
         for row in view.rows() {
-            let value = records.index(row.entry.bas.as_ref(), row.group);
+            let record = records.offset(row.entry.bas.as_ref(), row.group);
             for prefix in self.carried(row.entry.range).into_iter().flat_map(prefixes) {
-                tree.insert(prefix, value);
+                tree.insert(prefix, record);
             }
         }
         let rows = tree.len() as u64;
-        let nodes = tree.build(0)?;
+        let nodes = tree.build(DEFAULT_RECORD)?;
         let size = record_size(&nodes, &records)?;
         let body = body(&nodes, &records, size);
         Ok(Rendered { head: vec![], body, tail: metadata(nodes.len(), size, stamp), rows })
@@ -85,40 +87,38 @@ impl Format for Mmdb {
     }
 }
 
-/// The data section: each record once, the default's first.
+/// The data section: each record once, the default's first. A record is known by its
+/// offset, which is also what the tree's leaves hold.
 struct Records<'a> {
     data: Encoder,
-    offsets: Vec<u32>,
     known: HashMap<(Option<&'a str>, &'a Token), u32>,
     last: Option<(Option<&'a str>, &'a Token, u32)>,
 }
 
 impl<'a> Records<'a> {
     fn new(default: &'a Group) -> Self {
-        let mut records =
-            Self { data: Encoder::default(), offsets: vec![], known: HashMap::new(), last: None };
-        records.index(None, default);
+        let mut records = Self { data: Encoder::default(), known: HashMap::new(), last: None };
+        records.offset(None, default);
         records
     }
 
-    fn index(&mut self, bas: Option<&'a Name>, group: &'a Group) -> u32 {
+    fn offset(&mut self, bas: Option<&'a Name>, group: &'a Group) -> u32 {
         let key = (bas.map(Name::as_str), &group.token);
         // Neighbours mostly come from one BAS.
-        if let Some((_, _, value)) = self.last.filter(|last| (last.0, last.1) == key) {
-            return value;
+        if let Some((_, _, offset)) = self.last.filter(|last| (last.0, last.1) == key) {
+            return offset;
         }
-        let value = match self.known.get(&key) {
-            Some(value) => *value,
+        let offset = match self.known.get(&key) {
+            Some(offset) => *offset,
             None => {
-                let value = self.offsets.len() as u32;
-                self.offsets.push(self.data.len() as u32);
+                let offset = self.data.len() as u32;
                 encode(&mut self.data, key.0, group);
-                self.known.insert(key, value);
-                value
+                self.known.insert(key, offset);
+                offset
             }
         };
-        self.last = Some((key.0, key.1, value));
-        value
+        self.last = Some((key.0, key.1, offset));
+        offset
     }
 }
 
@@ -140,13 +140,14 @@ fn encode(data: &mut Encoder, bas: Option<&str>, group: &Group) {
     data.pair("en", group.token.as_str());
 }
 
-/// The narrowest record that can hold every pointer.
+/// The narrowest record that can hold every pointer. Refuses also what was too large for the
+/// tree's own links while it was made.
 fn record_size(nodes: &Nodes, records: &Records<'_>) -> Result<u16, RenderError> {
     let end = nodes.len() + SEPARATOR.len() + records.data.len();
     let fits = |bits: u16| (end as u64) < 1 << bits;
     [24, 28, 32]
         .into_iter()
-        .find(|bits| fits(*bits))
+        .find(|bits| fits(*bits) && nodes.len().max(records.data.len()) < tree::LIMIT)
         .ok_or(RenderError::TooLarge { nodes: nodes.len(), data: records.data.len() })
 }
 
@@ -156,7 +157,7 @@ fn body(nodes: &Nodes, records: &Records<'_>, size: u16) -> Vec<u8> {
     let base = (nodes.len() + SEPARATOR.len()) as u32;
     let number = |link: Link| match link {
         Link::Node(number) => number,
-        Link::Leaf(value) => base + records.offsets.get(value as usize).copied().unwrap_or(0),
+        Link::Leaf(offset) => base + offset,
     };
     for [left, right] in nodes.iter() {
         let (l, r) = (number(left).to_be_bytes(), number(right).to_be_bytes());

@@ -31,7 +31,7 @@ struct Prefix {
 }
 
 impl Tree {
-    /// Adds a prefix. IPv4 goes below `::/96`. Values are below 2^31.
+    /// Adds a prefix. IPv4 goes below `::/96`. Values are below [`LIMIT`].
     pub(super) fn insert(&mut self, prefix: IpNet, value: u32) {
         let (bits, length) = match prefix {
             IpNet::V4(net) => (net.network().to_bits().into(), 96 + net.prefix_len()),
@@ -64,6 +64,8 @@ impl Tree {
 
 /// Marks a link that leads to a value.
 const LEAF: u32 = 1 << 31;
+/// What numbers of nodes and values must stay below.
+pub(super) const LIMIT: usize = 1 << 31;
 
 struct Builder {
     rest: Peekable<vec::IntoIter<Prefix>>,

@@ -1,0 +1,251 @@
+//! What is known at one moment, and what may be read from it: the same for the process that
+//! owns the store and for a command that only reads it.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+
+use super::exports::export_shape;
+use super::operation::{ExportRequest, LookupRequest};
+use super::shapes::{
+    BasShape, EntryShape, HeldRangeShape, HeldShape, LookupShape, Problem, ProgressShape, StatusShape,
+    TableShape,
+};
+use crate::address::prefixes;
+use crate::config::Config;
+use crate::format::{Scope, Stamp, View, ViewError, by_name, default_group};
+use crate::publish::{Export, Published};
+use crate::table::{Conflict, Entry, GuardMemory, Hold, Listed, Memory, Name, Snapshot};
+
+/// What is known at one moment.
+#[derive(Clone, Debug)]
+pub struct State {
+    /// The configuration in force.
+    pub config: Arc<Config>,
+    /// Its exports.
+    pub exports: Arc<Vec<Export>>,
+    /// The generation that is published.
+    pub snapshot: Arc<Snapshot>,
+    /// What is remembered per BAS.
+    pub memories: BTreeMap<Name, Memory>,
+    /// What is held.
+    pub guard: GuardMemory,
+    /// What overlaps.
+    pub conflicts: Vec<Conflict>,
+    /// What became of the last publication, by export.
+    pub published: BTreeMap<Name, Published>,
+}
+
+impl State {
+    /// How far the fleet has been read.
+    pub fn progress(&self) -> ProgressShape {
+        let known = || self.config.bas.keys().filter_map(|name| self.memories.get(name));
+        ProgressShape {
+            bas: self.config.bas.len(),
+            tried: known().filter(|m| m.tried).count(),
+            complete: known().filter(|m| m.last_complete.is_some()).count(),
+        }
+    }
+
+    /// What is held, by number.
+    pub fn held(&self) -> Vec<HeldShape> {
+        self.guard.holds.iter().map(held_shape).collect()
+    }
+
+    /// What answers addresses.
+    ///
+    /// # Errors
+    /// An unknown space.
+    pub fn lookup(&self, request: &LookupRequest) -> Result<Vec<LookupShape>, Problem> {
+        if !self.config.spaces.contains_key(request.space.as_str()) {
+            return Err(unknown_space(&request.space, &self.config));
+        }
+        let service = Name::from(request.service.as_str());
+        request.ips.iter().map(|ip| self.answer(&request.space, &service, *ip)).collect()
+    }
+
+    fn answer(&self, space: &str, service: &Name, ip: IpAddr) -> Result<LookupShape, Problem> {
+        // Viewers' addresses come IPv4-mapped from dual-stack sockets (RFC 4291, 2.5.5.2).
+        let entry = self.snapshot.table.lookup(space, ip.to_canonical());
+        let group = match entry {
+            Some(entry) => {
+                Cow::Borrowed(self.snapshot.groups.of(&entry.owner, service).ok_or_else(|| {
+                    inconsistent(ViewError::NoGroup { owner: entry.owner.clone(), service: service.clone() })
+                })?)
+            }
+            None => default_group(&self.snapshot, service),
+        };
+        Ok(LookupShape {
+            ip: ip.to_string(),
+            space: space.to_owned(),
+            covered: entry.is_some(),
+            entry: entry.map(|entry| entry_shape(entry, group.token.as_str())),
+            group: group.token.to_string(),
+            edges: group.edges.iter().map(|edge| edge.name.to_string()).collect(),
+        })
+    }
+
+    /// The published table in a format.
+    ///
+    /// # Errors
+    /// An unknown format or space; a format that holds one space, where there are several;
+    /// a store that has not been filled.
+    pub fn export(&self, request: &ExportRequest) -> Result<Vec<u8>, Problem> {
+        export(&self.snapshot, request, &self.config)
+    }
+
+    /// The state, BAS by BAS and export by export.
+    pub fn status(&self, running: bool, now: Timestamp) -> StatusShape {
+        StatusShape {
+            session: self.snapshot.session.to_string(),
+            generation: self.snapshot.generation,
+            committed: (self.snapshot.generation > 0).then_some(self.snapshot.committed),
+            filled: self.snapshot.filled,
+            progress: self.progress(),
+            frozen: false,
+            pinned: None,
+            running,
+            bas: self.config.bas.keys().map(|name| self.bas_shape(name, now)).collect(),
+            held: self.guard.holds.len(),
+            conflicts: self.conflicts.len(),
+            exports: self.exports.iter().map(|e| export_shape(e, self.published.get(&e.name))).collect(),
+        }
+    }
+
+    fn bas_shape(&self, name: &Name, now: Timestamp) -> BasShape {
+        let unknown = Memory::default();
+        let memory = self.memories.get(name).unwrap_or(&unknown);
+        let owner = self.config.bas.get(name).map_or(name, |bas| bas.owner());
+        let held = self.guard.holds.iter().filter(|hold| hold.owner == *owner).map(units).sum();
+        let age = memory.last_complete.map(|at| now.duration_since(at).as_secs().try_into().unwrap_or(0));
+        BasShape {
+            name: name.to_string(),
+            state: if memory.tried { memory.state.to_string() } else { "unknown".to_owned() },
+            reason: some(&memory.reason),
+            last_complete: memory.last_complete,
+            last_attempt: memory.last_attempt,
+            age_s: age,
+            stale: memory.tables.values().any(|table| table.stale_since.is_some()),
+            held,
+            ranges: memory.listed.len(),
+            addresses: addresses(&memory.listed),
+            descriptor: memory.detection.as_ref().map(|d| d.descriptor.to_string()),
+            tables: memory
+                .tables
+                .iter()
+                .map(|(name, table)| TableShape {
+                    name: name.to_string(),
+                    state: table.state.to_string(),
+                    reason: some(&table.reason),
+                    detail: None,
+                    rows: table.rows,
+                })
+                .collect(),
+        }
+    }
+}
+
+/// A generation's table in a format.
+///
+/// # Errors
+/// As [`State::export`].
+pub fn export(snapshot: &Snapshot, request: &ExportRequest, config: &Config) -> Result<Vec<u8>, Problem> {
+    let format = by_name(&request.format)
+        .map_err(|e| Problem::new(404, "unknown-format", "there is no such format", &e.to_string()))?;
+    if let Some(space) = &request.space
+        && !config.spaces.contains_key(space.as_str())
+    {
+        return Err(unknown_space(space, config));
+    }
+    if !snapshot.filled {
+        return Err(Problem::new(
+            503,
+            "not-filled",
+            "nothing is published yet",
+            "not enough of the fleet has been read; `poolsync status` shows how far it is",
+        ));
+    }
+    let scope =
+        Scope { space: request.space.as_deref().map(Name::from), service: request.service.as_str().into() };
+    let view = View::new(snapshot, &scope).map_err(inconsistent)?;
+    let rendered = format.render(&view, &Stamp::from(snapshot)).map_err(|e| {
+        Problem::new(422, "render", "the table cannot be written in this format", &e.to_string())
+    })?;
+    Ok(rendered.bytes())
+}
+
+fn inconsistent(error: ViewError) -> Problem {
+    Problem::new(500, "inconsistent", "table and groups do not fit together", &error.to_string())
+}
+
+fn unknown_space(space: &str, config: &Config) -> Problem {
+    let known: Vec<&str> = config.spaces.keys().map(Name::as_str).collect();
+    let detail = format!("`{space}`; there are: {}", known.join(", "));
+    Problem::new(404, "unknown-space", "there is no such space", &detail)
+}
+
+fn some(word: &Name) -> Option<String> {
+    (!word.is_empty()).then(|| word.to_string())
+}
+
+/// How many addresses the ranges have, in decimal digits: each range for itself.
+fn addresses(listed: &[Listed]) -> String {
+    let sum = listed.iter().try_fold(0_u128, |sum, one| sum.checked_add(one.range.span())?.checked_add(1));
+    sum.map_or_else(|| format!("{}+", u128::MAX), |n| n.to_string())
+}
+
+/// How much a hold keeps back.
+pub(super) fn units(hold: &Hold) -> u64 {
+    hold.changes.iter().fold(0, |sum, change| sum.saturating_add(change.range.units()))
+}
+
+/// A hold, for JSON.
+pub(super) fn held_shape(hold: &Hold) -> HeldShape {
+    HeldShape {
+        id: hold.id,
+        digest: hold.digest(),
+        bas: hold.owner.to_string(),
+        space: hold.space.to_string(),
+        family: hold.family.number(),
+        kind: word(&hold.kind),
+        reason: word(&hold.reason),
+        units: units(hold),
+        since: hold.since,
+        incident: hold.incident,
+        rejected: hold.rejected,
+        ranges: hold
+            .changes
+            .iter()
+            .map(|change| HeldRangeShape {
+                first: change.range.first().to_string(),
+                last: change.range.last().to_string(),
+                from: change.from.as_ref().map(ToString::to_string),
+                to: change.to.as_ref().map(ToString::to_string),
+            })
+            .collect(),
+    }
+}
+
+/// The stable word of an enum that serialises to one.
+pub(super) fn word(value: &impl serde::Serialize) -> String {
+    serde_json::to_value(value).ok().and_then(|v| v.as_str().map(str::to_owned)).unwrap_or_default()
+}
+
+fn entry_shape(entry: &Entry, group: &str) -> EntryShape {
+    EntryShape {
+        space: entry.space.to_string(),
+        family: entry.range.family().number(),
+        first: entry.range.first().to_string(),
+        last: entry.range.last().to_string(),
+        prefixes: prefixes(entry.range).map(|p| p.to_string()).collect(),
+        bas: entry.bas.as_ref().map(ToString::to_string),
+        pool: entry.pool.text().to_owned(),
+        pool_hex: entry.pool.hex(),
+        vrf: entry.vrf.to_string(),
+        group: group.to_owned(),
+        origin: word(&entry.origin()),
+    }
+}
