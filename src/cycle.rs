@@ -13,3 +13,4 @@ pub use fleet::{Fleet, Job, community_polling};
 pub use operation::{Answer, ApproveRequest, ExportRequest, LookupRequest, Operation, PollRequest, Reply};
 pub use recording::Recorded;
 pub use shapes::Problem;
+pub use state::{State, export};

@@ -8,8 +8,6 @@ use super::output::complain;
 use super::stop::Stop;
 use crate::config::{Config, Loaded};
 use crate::cycle::exports_of;
-use crate::format::formats;
-use crate::format::groups::groups_formats;
 use crate::mib::Library;
 use crate::publish::Export;
 
@@ -50,9 +48,6 @@ impl Site {
         }
         let known: Vec<&str> = library.iter().map(|d| d.name().as_str()).collect();
         loaded.check_descriptors(&known)?;
-        let tables: Vec<&str> = formats().iter().map(|f| f.name()).collect();
-        let groups: Vec<&str> = groups_formats().iter().map(|f| f.name()).collect();
-        loaded.check_formats(&tables, &groups)?;
         let exports = Arc::new(exports_of(&loaded.config)?);
         Ok(Self { config: Arc::new(loaded.config.clone()), library: Arc::new(library), exports })
     }

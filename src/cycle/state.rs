@@ -7,6 +7,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use jiff::Timestamp;
+use sha2::{Digest, Sha256};
 
 use super::exports::export_shape;
 use super::operation::{ExportRequest, LookupRequest};
@@ -202,11 +203,18 @@ pub(super) fn units(hold: &Hold) -> u64 {
     hold.changes.iter().fold(0, |sum, change| sum.saturating_add(change.range.units()))
 }
 
+/// What stands for exactly what a hold shows.
+fn digest(hold: &Hold) -> String {
+    let shown = (&hold.kind, &hold.owner, &hold.space, hold.family.number(), &hold.changes);
+    let octets = Sha256::digest(serde_json::to_vec(&shown).unwrap_or_default());
+    octets.iter().take(6).map(|octet| format!("{octet:02x}")).collect()
+}
+
 /// A hold, for JSON.
 pub(super) fn held_shape(hold: &Hold) -> HeldShape {
     HeldShape {
         id: hold.id,
-        digest: hold.digest(),
+        digest: digest(hold),
         bas: hold.owner.to_string(),
         space: hold.space.to_string(),
         family: hold.family.number(),
