@@ -74,10 +74,16 @@ async fn run(request: Request) -> Polled {
     poll(&Transport::new().unwrap(), request).await
 }
 
+/// A table that had rows once.
+fn had_rows() -> RememberedTable {
+    RememberedTable { had_rows: true, ..RememberedTable::default() }
+}
+
 /// What a poll leaves to be remembered.
 fn remember(polled: &Polled) -> Remembered {
     let tables = polled.tables.iter().map(|result| {
-        let table = RememberedTable { had_rows: result.rows > 0, repetitions: result.repetitions };
+        let (rows, repetitions) = (result.rows, result.repetitions);
+        let table = RememberedTable { had_rows: rows > 0, rows, repetitions };
         (result.table.name.clone(), table)
     });
     Remembered { detection: polled.detection.clone(), tables: tables.collect(), booted: polled.booted }
@@ -159,16 +165,54 @@ async fn a_silent_router_fails_every_table_that_is_known() {
     assert_eq!(polled.booted, None);
 }
 
-#[tokio::test]
-async fn a_table_that_had_rows_and_is_gone_is_failed() {
-    let full = walk("huawei-me60");
+/// A router that is polled, loses what the texts stand for, and is polled again.
+async fn after_loss(file: &str, texts: &[&str]) -> (Polled, Polled) {
+    let full = walk(file);
     let agent = agent(&[("public", &full)]).await;
     let first = run(request(agent.address())).await;
     assert_eq!(first.state, State::Complete, "{}", first.detail);
-    agent.replace("public", Recording::parse(&without(&full, ".2011.6.8.1.2.")).unwrap());
+    let left = texts.iter().fold(full, |walk, text| without(&walk, text));
+    agent.replace("public", Recording::parse(&left).unwrap());
     let mut again = request(agent.address());
     again.remembered = remember(&first);
-    let polled = run(again).await;
+    (first, run(again).await)
+}
+
+#[tokio::test]
+async fn a_router_whose_pools_are_all_gone_is_empty_and_complete() {
+    let (_, polled) = after_loss("huawei-me60", &[".2011.6.8.1."]).await;
+    assert_eq!((polled.state, polled.reason), (State::Complete, None), "{}", polled.detail);
+    assert_eq!(states(&polled)["sections"], "complete 0");
+    assert_eq!(states(&polled)["pools"], "complete 0");
+    assert_eq!(polled.ranges().count(), 0);
+    // The walk has six sections and five pools.
+    for note in ["table sections: 0 rows, was 6", "table pools: 0 rows, was 5"] {
+        assert!(polled.notes.iter().any(|other| other == note), "{:?}", polled.notes);
+    }
+    assert_eq!(table(&polled, "sections").fault, None);
+}
+
+#[tokio::test]
+async fn an_empty_table_stays_empty_at_the_next_poll() {
+    let (_, second) = after_loss("zte-bras-uas", &[".3902.1006."]).await;
+    let agent = agent(&[("public", &without(&walk("zte-bras-uas"), ".3902.1006."))]).await;
+    let mut third = request(agent.address());
+    // As it is to be remembered: it had rows, and the last count of them is none.
+    third.remembered = remember(&second);
+    third.remembered.tables.insert("pools".into(), had_rows());
+    // By another name than its own, so that nothing else speaks for the table.
+    third.choice = Choice::Named(Arc::clone(Library::built_in().get("zte-uas").unwrap()));
+    third.remembered.detection = None;
+    let stranger = without(&walk("zte-bras-uas"), ".3902.1006.").replace(".3902.3.100", ".99999.3.100");
+    agent.replace("public", Recording::parse(&stranger).unwrap());
+    let polled = run(third).await;
+    assert_eq!(polled.state, State::Complete, "{}", polled.detail);
+    assert_eq!(polled.notes[0], "table pools: 0 rows, though it once had some");
+}
+
+#[tokio::test]
+async fn a_better_table_that_is_gone_is_not_believed_while_a_lesser_one_would_take_its_place() {
+    let (_, polled) = after_loss("huawei-me60", &[".2011.6.8.1.2."]).await;
     assert_eq!((polled.state, polled.reason), (State::Failed, Some(Fault::Vanished)));
     // The fallback is worth no more: what the sections lack is not known.
     assert_eq!(
@@ -176,11 +220,104 @@ async fn a_table_that_had_rows_and_is_gone_is_failed() {
         [("pools", "vanished".to_owned()), ("sections", "vanished".to_owned())].into()
     );
     assert_eq!(polled.ranges().count(), 0);
+    assert!(polled.detail.contains("pools has ranges in its stead"), "{}", polled.detail);
 
     // A router that never had sections has the bounds of its pools.
+    let agent = agent(&[("public", &without(&walk("huawei-me60"), ".2011.6.8.1.2."))]).await;
     let polled = run(request(agent.address())).await;
     assert_eq!(polled.state, State::Complete);
     assert_eq!(states(&polled)["pools"], "complete 4");
+    assert_eq!(states(&polled)["sections"], "complete 0");
+}
+
+#[tokio::test]
+async fn a_better_table_is_empty_where_the_lesser_one_has_no_range_in_its_stead() {
+    // The pools are still there, without a low and a high address.
+    let (_, polled) = after_loss("huawei-me60", &[".2011.6.8.1.2.", ".8.1.1.1.27.", ".8.1.1.1.28."]).await;
+    // A cell that is missing may hide a range.
+    assert_eq!((polled.state, polled.reason), (State::Failed, Some(Fault::Vanished)));
+
+    let full = walk("huawei-me60");
+    let agent = agent(&[("public", &full)]).await;
+    let first = run(request(agent.address())).await;
+    let left: String = without(&full, ".2011.6.8.1.2.")
+        .lines()
+        .map(|line| match line.split_once("|64|") {
+            Some((oid, _)) if oid.contains(".8.1.1.1.27.") || oid.contains(".8.1.1.1.28.") => {
+                format!("{oid}|64|0.0.0.0\n")
+            }
+            _ => format!("{line}\n"),
+        })
+        .collect();
+    agent.replace("public", Recording::parse(&left).unwrap());
+    let mut again = request(agent.address());
+    again.remembered = remember(&first);
+    let polled = run(again).await;
+    assert_eq!((polled.state, polled.reason), (State::Complete, None), "{}", polled.detail);
+    assert_eq!(
+        (states(&polled)["sections"].as_str(), states(&polled)["pools"].as_str()),
+        ("complete 0", "complete 0")
+    );
+    assert!(polled.notes.contains(&"table sections: 0 rows, was 6".to_owned()), "{:?}", polled.notes);
+}
+
+#[tokio::test]
+async fn names_that_are_gone_are_not_believed_while_ranges_need_them() {
+    let (_, polled) = after_loss("huawei-me60", &[".2011.6.8.1.1.1."]).await;
+    assert_eq!((polled.state, polled.reason), (State::Failed, Some(Fault::Vanished)));
+    assert_eq!(states(&polled)["pools"], "vanished");
+    assert_eq!(states(&polled)["sections"], "vanished");
+    assert!(table(&polled, "pools").detail.contains("sections still has rows"), "{}", polled.detail);
+
+    // flexBNG's groups are names alone.
+    let (_, polled) = after_loss("netelastic-flexbng", &[".54268.1.1.2.1."]).await;
+    assert_eq!(states(&polled)["groups"], "vanished");
+    assert_eq!(states(&polled)["sections"], "vanished");
+    // Once the ranges are gone too, nothing needs them.
+    let (_, polled) = after_loss("netelastic-flexbng", &[".54268.1.1.2."]).await;
+    assert_eq!(polled.state, State::Complete, "{}", polled.detail);
+    assert_eq!(states(&polled)["groups"], "complete 0");
+    // And never having had any, they are simply not there.
+    let agent = agent(&[("public", &without(&walk("netelastic-flexbng"), ".54268.1.1.2.1."))]).await;
+    let polled = run(request(agent.address())).await;
+    assert_eq!(
+        states(&polled),
+        [("groups", "unsupported".to_owned()), ("sections", "missing-table".to_owned())].into()
+    );
+}
+
+#[tokio::test]
+async fn a_table_whose_wanted_columns_alone_are_gone_is_judged_the_same() {
+    // Column 2, the description, is still there.
+    let full = walk("huawei-me60");
+    let agent = agent(&[("public", &full)]).await;
+    let first = run(request(agent.address())).await;
+    let left =
+        (3..=10).fold(full.clone(), |walk, column| without(&walk, &format!(".2011.6.8.1.2.1.{column}.")));
+    agent.replace("public", Recording::parse(&left).unwrap());
+    let mut again = request(agent.address());
+    again.remembered = remember(&first);
+    assert_eq!(states(&run(again).await)["sections"], "vanished");
+}
+
+#[tokio::test]
+async fn an_empty_table_of_a_router_that_nobody_vouches_for_is_unsupported_unless_its_mib_is_there() {
+    let stranger = without(&walk("zte-bras-uas"), ".3902.1006.").replace(".3902.3.100", ".99999.3.100");
+    let agent = agent(&[("public", &stranger)]).await;
+    let mut request = request(agent.address());
+    request.choice = Choice::Named(Arc::clone(Library::built_in().get("zte-uas").unwrap()));
+    let polled = run(request.clone()).await;
+    assert_eq!((polled.state, polled.reason), (State::Unsupported, Some(Fault::NoTables)));
+    // Another table of the same MIB stands behind the empty one.
+    let near = stranger.clone() + "1.3.6.1.4.1.3902.1006.1.1.2.2.1.1.1|2|7\n";
+    agent.replace("public", Recording::parse(&near).unwrap());
+    let polled = run(request.clone()).await;
+    assert_eq!(polled.state, State::Complete, "{}", polled.detail);
+    assert_eq!(polled.notes, ["every table of ranges of zte-uas is empty"]);
+    // And of another MIB of the same vendor.
+    let far = stranger + "1.3.6.1.4.1.3902.1006.1.1.3.1.1.1|2|7\n";
+    agent.replace("public", Recording::parse(&far).unwrap());
+    assert_eq!(run(request).await.state, State::Unsupported);
 }
 
 #[tokio::test]
@@ -237,18 +374,19 @@ async fn a_router_that_nobody_knows_is_unsupported_unless_it_had_rows() {
     assert_eq!(polled.detection, None);
 
     let mut request = request(agent.address());
-    request.remembered.tables.insert("pools".into(), RememberedTable { had_rows: true, repetitions: None });
+    request.remembered.tables.insert("pools".into(), had_rows());
     let polled = run(request).await;
     assert_eq!((polled.state, polled.reason), (State::Failed, Some(Fault::NoDescriptor)));
     assert_eq!(table(&polled, "pools").table.outcome, failed("no-descriptor"));
 }
 
 #[tokio::test]
-async fn a_router_without_the_tables_is_unsupported() {
+async fn a_router_of_the_vendor_without_a_row_is_empty_and_complete() {
     let agent = agent(&[("public", &without(&walk("zte-bras-uas"), ".3902.1006."))]).await;
     let polled = run(request(agent.address())).await;
-    assert_eq!((polled.state, polled.reason), (State::Unsupported, Some(Fault::NoTables)));
-    assert_eq!(states(&polled), [("pools", "unsupported".to_owned())].into());
+    assert_eq!((polled.state, polled.reason), (State::Complete, None));
+    assert_eq!(states(&polled), [("pools", "complete 0".to_owned())].into());
+    assert_eq!(polled.notes, ["every table of ranges of zte-uas is empty"]);
 }
 
 #[tokio::test]
@@ -265,7 +403,8 @@ async fn what_was_detected_stays_until_the_router_says_something_else_of_itself(
     again.remembered.detection.as_mut().unwrap().descriptor = "huawei".into();
     let polled = run(again.clone()).await;
     assert_eq!(polled.descriptor, Some("huawei".into()));
-    assert_eq!(polled.state, State::Unsupported);
+    assert_eq!((polled.state, polled.ranges().count()), (State::Complete, 0));
+    assert!(polled.notes.contains(&"every table of ranges of huawei is empty".to_owned()));
 
     // A new sysDescr, as after an upgrade: it is found again.
     again.remembered.detection.as_mut().unwrap().sys_descr = "something older".to_owned();
@@ -426,11 +565,16 @@ async fn a_configured_context_is_read_alone_and_has_the_vrf_that_the_router_list
     assert_eq!((unlisted.state, unlisted.reason), (State::Failed, Some(Fault::MissingContext)));
     assert_eq!(states(&unlisted)["profiles@vr-corp"], "missing-context");
     assert_eq!(states(&unlisted)["profiles"], "missing-context");
-    // Pools that are there no more are not believed to be gone.
+    // Pools that are there no more are gone from this VRF.
     agent.replace("public@router2", Recording::parse(&without(&corp, ".4874.2.2.21.")).unwrap());
     let emptied = run(again).await;
-    assert_eq!((emptied.state, emptied.reason), (State::Failed, Some(Fault::Vanished)));
-    assert_eq!(states(&emptied)["profiles@vr-corp"], "vanished");
+    assert_eq!((emptied.state, emptied.reason), (State::Complete, None), "{}", emptied.detail);
+    assert_eq!(states(&emptied)["profiles@vr-corp"], "complete 0");
+    assert!(
+        emptied.notes.contains(&"table profiles@vr-corp: 0 rows, was 2".to_owned()),
+        "{:?}",
+        emptied.notes
+    );
 
     // What it was, is not known where the list is not to be believed.
     let broken = corp.replace("|4|router2", "|2|2");
@@ -443,10 +587,7 @@ async fn a_configured_context_is_read_alone_and_has_the_vrf_that_the_router_list
 async fn tables_of_another_descriptor_are_empty_once_everything_was_read() {
     let agent = agent(&[("public", &walk("zte-bras-uas"))]).await;
     let mut request = request(agent.address());
-    request
-        .remembered
-        .tables
-        .insert("sections".into(), RememberedTable { had_rows: true, repetitions: None });
+    request.remembered.tables.insert("sections".into(), had_rows());
     let polled = run(request.clone()).await;
     assert_eq!(
         states(&polled),
@@ -454,10 +595,15 @@ async fn tables_of_another_descriptor_are_empty_once_everything_was_read() {
     );
 
     // And are not mentioned, where something is missing.
-    request.remembered.tables.insert("pools".into(), RememberedTable { had_rows: true, repetitions: None });
-    agent.replace("public", Recording::parse(&without(&walk("zte-bras-uas"), ".3902.1006.")).unwrap());
+    request.choice = Choice::Named(Arc::clone(Library::built_in().get("netelastic-flexbng").unwrap()));
+    agent.replace(
+        "public",
+        Recording::parse(&without(&walk("netelastic-flexbng"), ".54268.1.1.2.1.")).unwrap(),
+    );
+    request.remembered.tables.insert("old".into(), had_rows());
     let polled = run(request).await;
-    assert_eq!(states(&polled), [("pools", "vanished".to_owned())].into());
+    let missing = || "missing-table".to_owned();
+    assert_eq!(states(&polled), [("groups", "unsupported".to_owned()), ("sections", missing())].into());
 }
 
 #[tokio::test]

@@ -131,7 +131,7 @@ async fn junose_on_an_old_box_has_first_ranges_only() {
     assert_eq!(lines(&polled), ["pool1||internet|131.1.1.0-131.1.10.255|2560|-"]);
     assert_eq!(polled.ranges().next().unwrap().range.addresses(), "2560");
     let outcomes: Vec<&TableOutcome> = polled.tables.iter().map(|result| &result.table.outcome).collect();
-    assert_eq!(outcomes, [&TableOutcome::Unsupported, &TableOutcome::Complete, &TableOutcome::Unsupported]);
+    assert_eq!(outcomes, [&TableOutcome::Complete, &TableOutcome::Complete, &TableOutcome::Unsupported]);
 }
 
 #[tokio::test]

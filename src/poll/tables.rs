@@ -2,7 +2,7 @@
 
 use super::{Decoded, Request};
 use crate::mib::{
-    self, ContextRead, Descriptor, Fault, FoundContext, FoundContexts, Read, ReadOutcome, TableRef,
+    self, ContextRead, Descriptor, Fault, FoundContext, FoundContexts, Known, Read, ReadOutcome, TableRef,
 };
 use crate::snmp::{Context, Credentials, Session};
 use crate::table::Name;
@@ -18,25 +18,38 @@ pub(super) struct Tables {
     named: bool,
 }
 
-/// Reads the tables of a descriptor.
-pub(super) async fn read(session: &mut Session, request: &Request, descriptor: &Descriptor) -> Tables {
+/// Reads the tables of a descriptor. `ours`: whether the router is known to be one of its.
+pub(super) async fn read(
+    session: &mut Session,
+    request: &Request,
+    descriptor: &Descriptor,
+    ours: bool,
+) -> Tables {
+    let had_rows = |name: &Name| request.remembered.tables.get(name).is_some_and(|table| table.had_rows);
+    let known = Known { router: ours, had_rows: &had_rows };
     let mut default = ContextRead { context: name_of(&request.context), ..ContextRead::default() };
     for table in descriptor.tables() {
         let read = read_table(session, request, &request.context, table.name(), table).await;
         default.reads.push(Some(read));
     }
+    mib::judge_list(descriptor, &mut default, &known);
     let found = mib::contexts(descriptor, &default.reads, request.encoding);
     let only = !request.context.name.is_empty();
     let mut tables = Tables { reads: Vec::new(), found, notes: Vec::new(), only, named: true };
     if only {
         tables.name_configured_context(request, descriptor, &mut default);
+    }
+    mib::judge_empty(descriptor, &mut default, &known, request.encoding);
+    if only {
         tables.reads.push(default);
         return tables;
     }
     tables.reads.push(default);
     for found in tables.found.contexts.clone() {
         if may_ask(request) {
-            tables.reads.push(read_context(session, request, descriptor, &found).await);
+            let mut read = read_context(session, request, descriptor, &found).await;
+            mib::judge_empty(descriptor, &mut read, &known, request.encoding);
+            tables.reads.push(read);
         } else {
             tables.notes.push(format!(
                 "{} was not read: SNMPv2c asks in context {} only with `context-community`, SNMPv3 always",
@@ -85,21 +98,11 @@ async fn read_table(
     let repetitions = request.remembered.tables.get(name).and_then(|table| table.repetitions);
     let table = session.table(context, &table.columns(), repetitions).await;
     let mut read = Read { outcome: table.outcome.into(), table };
-    disbelieve_vanished(&mut read, request, name);
     // An agent may be silent in a context that it does not know.
     if !context.name.is_empty() && !read.table.detail.is_empty() {
         read.table.detail = format!("in context {}: {}", name_of(context), read.table.detail);
     }
     read
-}
-
-/// A table that once had rows and is now not there is not believed.
-fn disbelieve_vanished(read: &mut Read, request: &Request, name: &Name) {
-    let had_rows = request.remembered.tables.get(name).is_some_and(|table| table.had_rows);
-    if read.outcome == ReadOutcome::Unsupported && had_rows {
-        read.outcome = ReadOutcome::Failed(Fault::Vanished);
-        read.table.detail = "it once had rows, and now the router has nothing there".to_owned();
-    }
 }
 
 /// A context's name for people.
@@ -125,12 +128,7 @@ impl Tables {
         let had_vrf =
             || request.remembered.tables.iter().any(|(name, table)| table.had_rows && name.contains('@'));
         match listed {
-            Some(found) => {
-                read.vrf = Some(found.vrf.clone());
-                for (table, read) in descriptor.tables().zip(read.reads.iter_mut().flatten()) {
-                    disbelieve_vanished(read, request, &table.name_in(&found.vrf));
-                }
-            }
+            Some(found) => read.vrf = Some(found.vrf.clone()),
             None if self.found.certain && !had_vrf() => {}
             None => {
                 self.named = false;
