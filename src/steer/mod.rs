@@ -3,7 +3,11 @@
 //! `fixed`, the only policy so far, answers with the configured list of edges, nearest
 //! first.
 
+mod drain;
+
 use std::collections::{BTreeMap, BTreeSet};
+
+pub use drain::{Drained, drained, undrained};
 
 use crate::table::{Edge, GroupError, Groups, Name, OwnerEdges, Table};
 
