@@ -51,7 +51,7 @@ impl Grid {
 /// A state's word, in its colour. Colour is taken away again where no terminal reads.
 pub(crate) fn state(word: &str) -> String {
     let colour = match word {
-        "complete" | "published" | "unchanged" => AnsiColor::Green,
+        "complete" | "published" | "unchanged" | "up" => AnsiColor::Green,
         "failed" | "missing" => AnsiColor::Red,
         _ => AnsiColor::Yellow,
     };

@@ -336,10 +336,10 @@ impl Owner {
         if let Err(e) = self.cycle.flush().await {
             tracing::error!(error = %e, "what is remembered is not written");
         }
+        // With the first tick already: a service that starts anew every hour drops history too.
+        let prunes = self.ticks.is_multiple_of(PRUNE_EVERY);
         self.ticks = self.ticks.wrapping_add(1);
-        if self.ticks.is_multiple_of(PRUNE_EVERY)
-            && let Err(e) = self.cycle.prune(Timestamp::now()).await
-        {
+        if prunes && let Err(e) = self.cycle.prune(Timestamp::now()).await {
             tracing::error!(error = %e, "old history is not dropped");
         }
         let state = self.cycle.state();
