@@ -25,6 +25,7 @@ mod pins;
 mod recording;
 mod remember;
 mod settings;
+mod shaped;
 pub mod shapes;
 mod state;
 mod walked;

@@ -11,11 +11,11 @@ use super::act_reports::changed;
 use super::args::CheckArgs;
 use super::exit::Exit;
 use super::output::{Report, print, write_out};
-use super::past_reports::owned;
+use super::past_reports::changes_grid;
 use super::reports::held_grid;
 use super::site::{Secrets, Site};
 use super::stop::Stop;
-use super::text::{Grid, bold, counted, grouped};
+use super::text::{bold, counted, grouped};
 use crate::cycle::shapes::OutlookShape;
 use crate::cycle::{State, outlook, runs_window};
 use crate::store::Reader;
@@ -128,14 +128,9 @@ fn outlook_text(outlook: &OutlookShape) -> String {
         return format!("it changes nothing of generation {}\n", outlook.generation);
     }
     let mut text = format!("against generation {}: {}\n", outlook.generation, changed(&outlook.changed));
-    let mut grid = Grid::new(&["", "SPACE", "FIRST", "LAST", "BEFORE", "AFTER"]);
-    for one in outlook.changes.iter().take(SHOWN) {
-        let sign = one.kind.get(..1).unwrap_or_default();
-        let both = (owned(one.before.as_ref()), owned(one.after.as_ref()));
-        grid.row([sign, &one.space, &one.first, &one.last, &both.0, &both.1]);
-    }
-    text.push_str(&grid.finish());
-    if let Some(more) = outlook.changes.len().checked_sub(SHOWN).filter(|more| *more > 0) {
+    let shown = outlook.changes.get(..SHOWN).unwrap_or(&outlook.changes);
+    text.push_str(&changes_grid(shown));
+    if let more @ 1.. = outlook.changes.len() - shown.len() {
         let _ = writeln!(text, "and {}", counted(more, "other", "others"));
     }
     let answered = outlook.groups.len() + outlook.owners.len();

@@ -7,7 +7,8 @@ use super::exit::Exit;
 use super::output::Report;
 use super::text::{Grid, bold, counted, dash, grouped, local};
 use crate::cycle::shapes::{
-    ActShape, ChangedShape, ConflictShape, DiffShape, ExplainShape, GenerationShape, HistoryShape, OwnedShape,
+    ActShape, ChangeShape, ChangedShape, ConflictShape, DiffShape, ExplainShape, GenerationShape,
+    HistoryShape, OwnedShape,
 };
 
 impl Report for Vec<GenerationShape> {
@@ -88,22 +89,7 @@ impl Report for DiffShape {
     fn text(&self) -> String {
         let total = ChangedShape { added: self.added, removed: self.removed, altered: self.altered };
         let mut text = format!("from generation {} to {}: {}\n", self.from, self.to, changed(&total));
-        let mut grid = Grid::new(&["", "SPACE", "FIRST", "LAST", "BEFORE", "AFTER"]);
-        for one in &self.changes {
-            grid.row([
-                match one.kind.as_str() {
-                    "added" => "+",
-                    "removed" => "-",
-                    _ => "~",
-                },
-                &one.space,
-                &one.first,
-                &one.last,
-                &owned(one.before.as_ref()),
-                &owned(one.after.as_ref()),
-            ]);
-        }
-        text.push_str(&grid.finish());
+        text.push_str(&changes_grid(&self.changes));
         if !self.groups.is_empty() {
             let mut grid = Grid::new(&["GROUP", "EDGES BEFORE", "EDGES AFTER"]);
             let edges = |edges: &Option<Vec<String>>| {
@@ -132,7 +118,22 @@ impl Report for DiffShape {
     }
 }
 
-pub(super) fn owned(owned: Option<&OwnedShape>) -> String {
+/// Entry by entry, what differs.
+pub(super) fn changes_grid(changes: &[ChangeShape]) -> String {
+    let mut grid = Grid::new(&["", "SPACE", "FIRST", "LAST", "BEFORE", "AFTER"]);
+    for one in changes {
+        let sign = match one.kind.as_str() {
+            "added" => "+",
+            "removed" => "-",
+            _ => "~",
+        };
+        let (before, after) = (owned(one.before.as_ref()), owned(one.after.as_ref()));
+        grid.row([sign, &one.space, &one.first, &one.last, &before, &after]);
+    }
+    grid.finish()
+}
+
+fn owned(owned: Option<&OwnedShape>) -> String {
     let Some(owned) = owned else { return "(nobody's)".to_owned() };
     let mut text = owned.bas.clone().unwrap_or_else(|| owned.owner.clone());
     if !owned.pool.is_empty() {

@@ -10,8 +10,9 @@ use super::explain_words::{causes, remedies};
 use super::operation::ExplainRequest;
 use super::past::pool_shape;
 use super::settings::Settings;
+use super::shaped::{held_shape, some, word};
 use super::shapes::{DrainShape, HeldShape, LookupShape, PinShape, PoolShape, Problem};
-use super::state::{State, look, some, unknown_space, word};
+use super::state::{State, look, unknown_space};
 use crate::address::Range;
 use crate::store::Used;
 use crate::table::{Claim, Decision, Entry, Listed, Memory, Name, Standing, decide};
@@ -180,7 +181,7 @@ impl State {
         let here = |hold: &&crate::table::Hold| {
             hold.space.as_str() == space && hold.changes.iter().any(|change| change.range.contains(ip))
         };
-        self.guard.holds.iter().find(here).map(super::state::held_shape)
+        self.guard.holds.iter().find(here).map(held_shape)
     }
 
     /// The drained edges that the answer would have.

@@ -10,10 +10,11 @@ use super::acts::act;
 use super::commit::steered;
 use super::past::{change_shape, group_changes, owner_changes};
 use super::settings::Settings;
+use super::shaped::held_shape;
 use super::shapes::{
     ChangeShape, ChangedShape, GroupChangeShape, HeldShape, OwnerChangeShape, Problem, ReloadShape,
 };
-use super::state::{State, held_shape};
+use super::state::State;
 use super::{Cycle, CycleError, Who, window_start};
 use crate::config::Config;
 use crate::publish::Export;

@@ -7,11 +7,12 @@ use jiff::Timestamp;
 use super::archive::Archive;
 use super::operation::{Answer, DiffRequest, HistoryRequest, LookupRequest, Operation, Reply};
 use super::perform::json;
+use super::shaped::{some, word};
 use super::shapes::{
     ActShape, ChangeShape, ChangedShape, DiffShape, GenerationShape, GroupChangeShape, HistoryShape,
     HourShape, LifetimeShape, OwnedShape, OwnerChangeShape, PoolShape, Problem,
 };
-use super::state::{State, export, some, word};
+use super::state::{State, export};
 use crate::address::Range;
 use crate::store::{Lifetime, Past, Remembered, Topic, Used};
 use crate::table::{Change, Entry, Group, Groups, Name, Token};

@@ -131,9 +131,8 @@ async fn exchange(path: &Path, staged: &Path, settings: Settings) -> Result<Opti
         false => None,
     };
     fs::rename(staged, path).map_err(broken)?;
-    match path.parent() {
-        Some(folder) => File::open(folder).and_then(|folder| folder.sync_all()).map_err(broken)?,
-        None => {}
+    if let Some(folder) = path.parent() {
+        File::open(folder).and_then(|folder| folder.sync_all()).map_err(broken)?;
     }
     Ok(aside)
 }
