@@ -158,7 +158,7 @@ impl Session {
                 Ok(more) => values.extend(more),
                 Err(fault) => {
                     if asked.len() == 1 || !stride.smaller(fault.trouble) {
-                        return Err(fault.failure);
+                        return Err(self.last_word(fault).await);
                     }
                 }
             }
@@ -216,7 +216,8 @@ impl Session {
                 Ok(()) => stride.good(),
                 Err(fault) => {
                     if !stride.smaller(fault.trouble) {
-                        return (Outcome::Failed(fault.failure.reason), fault.failure.detail);
+                        let failure = self.last_word(fault).await;
+                        return (Outcome::Failed(failure.reason), failure.detail);
                     }
                 }
             }
@@ -264,6 +265,16 @@ impl Session {
             Ok(pdu) => Err(Fault::refused(pdu.error_status, pdu.error_index, &question)),
             Err(unanswered) => Err(Fault::unanswered(unanswered, &question, self.dialect.is_acquainted())),
         }
+    }
+
+    /// What is said of a fault that ends a walk: of a silence, what it comes from.
+    async fn last_word(&mut self, fault: Fault) -> Failure {
+        if fault.silent
+            && let Some(failure) = self.dialect.look_into(&mut self.line).await
+        {
+            return failure;
+        }
+        fault.failure
     }
 
     fn tries(&self) -> u32 {
