@@ -76,7 +76,8 @@ mod summary;
 mod text;
 
 pub use decode::{
-    ContextRead, DecodedTable, FoundContext, FoundContexts, Read, ReadOutcome, contexts, decode,
+    ContextRead, DecodedTable, FoundContext, FoundContexts, Passed, Read, ReadOutcome, Settings, contexts,
+    decode,
 };
 pub use descriptor::{Descriptor, Origin, TableRef};
 pub use empty::{Known, judge_empty, judge_list};

@@ -31,6 +31,8 @@ pub enum RejectReason {
     NotActive,
     /// Void: its last address lies before its first.
     Reversed,
+    /// Not read: the router does not tell how large the network is.
+    Unresolved,
 }
 
 impl RejectReason {
@@ -44,7 +46,8 @@ impl RejectReason {
             | Self::BadIndex
             | Self::Contradiction
             | Self::MissingCell
-            | Self::MissingRow => false,
+            | Self::MissingRow
+            | Self::Unresolved => false,
         }
     }
 }
@@ -77,8 +80,7 @@ impl Reject {
 
 impl Rejected {
     pub(super) fn of(table: &Name, index: &[u32], reject: Reject) -> Self {
-        let arcs: Vec<String> = index.iter().map(u32::to_string).collect();
-        Self { table: table.clone(), index: arcs.join("."), reason: reject.reason, detail: reject.detail }
+        Self { table: table.clone(), index: dotted(index), reason: reject.reason, detail: reject.detail }
     }
 
     /// A row that the configuration leaves out.
@@ -90,4 +92,10 @@ impl Rejected {
     pub(crate) fn arcs(&self) -> Vec<u32> {
         self.index.split('.').filter_map(|arc| arc.parse().ok()).collect()
     }
+}
+
+/// An index as people and programs read it.
+pub(super) fn dotted(index: &[u32]) -> String {
+    let arcs: Vec<String> = index.iter().map(u32::to_string).collect();
+    arcs.join(".")
 }

@@ -63,7 +63,7 @@ fn a_misspelt_key_is_shown_with_its_place_and_the_keys_expected() {
     let error = Descriptor::parse("mibs/x.toml", &source, Origin::BuiltIn).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "mibs/x.toml:2:1: unknown field `vendour`, expected one of `name`, `vendor`, `notes`, `encoding`, `detect`, `contexts`, `table`
+        "mibs/x.toml:2:1: unknown field `vendour`, expected one of `name`, `vendor`, `notes`, `encoding`, `group-as-vrf`, `default-vrf`, `detect`, `contexts`, `table`
   |
 2 | vendour = \"Test\"
   | ^^^^^^^"
@@ -172,8 +172,13 @@ fn joins_are_checked() {
 
 #[test]
 fn recipes_are_checked() {
-    refused("start = \"start\"\n", "", "exactly one pair", "[table.ranges]");
-    refused("start = \"start\"", "start = \"start\"\nmask = \"end\"", "exactly one pair", "[table.ranges]");
+    refused("start = \"start\"\n", "", "exactly one of these", "[table.ranges]");
+    refused(
+        "start = \"start\"",
+        "start = \"start\"\nmask = \"end\"",
+        "exactly one of these",
+        "[table.ranges]",
+    );
     refused("start = \"start\"", "start = \"pool\"", "`pool` is a number, expected an address", "\"pool\"");
     refused("\"pools.name\"", "\"start\"", "`start` is an address, expected text", "\"start\"");
     refused("\"pools.name\"", "\"pools.nme\"", "table `pools` has no field `nme`", "\"pools.nme\"");
@@ -190,25 +195,57 @@ fn recipes_are_checked() {
     refused(end, &more("only = { pool = [] }"), "no row would count", "pool");
     let exclude = "exclude = { field = \"start\", equals = 0, within = [] }";
     refused(end, &more(exclude), "told by index parts alone", "\"start\"");
-    refused(end, &more("fallback-for = \"pools\""), "gives no ranges", "\"pools\"");
-    refused(end, &more("fallback-for = \"nothing\""), "unknown table `nothing`", "\"nothing\"");
-    let fallback = "name = { number = 2, type = \"text\" }\na = { number = 3, type = \"ip-address\" }\n[table.ranges]\nstart = \"a\"\nend = \"a\"\npool = \"name\"\nfallback-for = \"pools\"";
-    refused(
-        "name = { number = 2, type = \"text\" }",
-        fallback,
-        "behind a table that is none itself",
-        "\"pools\"",
+    refused(end, &more("fallback-for = { pools = [\"pool\"] }"), "gives no ranges", "pools");
+    refused(end, &more("fallback-for = { nothing = [\"pool\"] }"), "unknown table `nothing`", "nothing");
+}
+
+/// `GOOD` with ranges of the pools too, made of one column, and a fallback for the sections.
+fn with_fallback(same: &str) -> String {
+    let by = format!(
+        "name = {{ number = 2, type = \"text\" }}\na = {{ number = 3, type = \"ip-address\" }}\n\n[table.ranges]\nstart = \"a\"\nend = \"a\"\npool = \"name\"\nfallback-for = {{ sections = {same} }}"
     );
+    GOOD.replacen("name = { number = 2, type = \"text\" }", &by, 1)
 }
 
 #[test]
-fn a_fallback_needs_a_better_table_that_tells_what_it_lacks() {
-    let fallback = "name = { number = 2, type = \"text\" }\na = { number = 3, type = \"ip-address\" }\n[table.ranges]\nstart = \"a\"\nend = \"a\"\npool = \"name\"\nfallback-for = \"sections\"";
-    let good = GOOD.replacen("name = { number = 2, type = \"text\" }", fallback, 1);
+fn a_fallback_says_by_what_the_better_table_is_seen_to_lack_a_row() {
+    let good = with_fallback("[\"pool\"]");
     assert_eq!(parsed(&good).tables().filter(|table| table.is_fallback()).count(), 1);
-    let by_column = "key = { number = 5, type = \"integer\" }\n\n[table.joins]\npools = { by = [\"key\"] }";
-    let join = "\n[table.joins]\npools = { by = [\"pool\"] }";
-    refused_in(&good, join, by_column, "by parts of its index", "\"sections\"");
+    let piece = "sections = [\"pool\"]";
+    refused_in(&good, piece, "sections = []", "name the fields", "[]");
+    refused_in(&good, piece, "sections = [\"section\"]", "has no field `section`", "\"section\"");
+    refused_in(&good, piece, "sections = [\"name\"]", "table `sections` has no field `name`", "\"name\"");
+    refused_in(&good, piece, "pools = [\"pool\"]", "would be a fallback for itself", "[table.ranges]");
+    let both = good.replacen(
+        "pool = \"pools.name\"",
+        "pool = \"pools.name\"\nfallback-for = { pools = [\"pool\"] }",
+        1,
+    );
+    refused_in(
+        &both,
+        "name = \"test\"",
+        "name = \"other\"",
+        "would be a fallback for itself",
+        "[table.ranges]",
+    );
+    let typed = good.replacen("a = { number = 3", "start = { number = 3", 1).replacen(
+        "start = \"a\"\nend = \"a\"",
+        "start = \"start\"\nend = \"start\"",
+        1,
+    );
+    refused_in(
+        &typed,
+        piece,
+        "sections = [\"start\", \"end\"]",
+        "table `pools` has no field `end`",
+        "\"end\"",
+    );
+    let named = typed.replacen(
+        "start = { number = 3, type = \"ip-address\" }\nend",
+        "start = { number = 3, type = \"ip-address\" }\nname = { number = 7, type = \"ip-address\" }\nend",
+        1,
+    );
+    refused_in(&named, piece, "sections = [\"name\"]", "they cannot be compared", "\"name\"");
 }
 
 #[test]
@@ -256,8 +293,10 @@ fn a_descriptor_says_in_words_what_it_reads() {
         "Table profiles (juniAddressPoolProfileTable, 1.3.6.1.4.1.4874.2.2.21.1.1.3.1):",
         "  index: pool (one arc), profile (one arc)",
         "  joined to pools by pool",
-        "  ranges: from start (column 3) to end (column 4); pool name (column 3) of pools; the VRF is the context's",
-        "  only for pools that profiles lacks, where profiles was read completely or is not there",
+        "  ranges: from start (column 3) to end (column 4)",
+        "  pool: name (column 3) of pools",
+        "  VRF: the context's",
+        "  only where profiles has no row of the same pool, and was read completely or is not there",
     ] {
         assert!(words.lines().any(|other| other == line), "{line}\n{words}");
     }
@@ -296,7 +335,7 @@ fn a_folder_adds_and_replaces() {
     write("zte.toml", &GOOD.replacen("name = \"test\"", "name = \"zte-uas\"", 1));
     write("notes.txt", "not a descriptor");
     let library = Library::built_in().with_folder(folder.path()).unwrap();
-    assert_eq!(library.iter().len(), 6);
+    assert_eq!(library.iter().len(), Library::built_in().iter().len() + 1);
     assert_eq!(library.get("zte-uas").unwrap().vendor(), "Test");
     assert_eq!(library.get("test").unwrap().origin(), &Origin::File(folder.path().join("mine.toml")));
     assert_eq!(library.get("huawei").unwrap().origin(), &Origin::BuiltIn);
@@ -321,10 +360,17 @@ fn auto_goes_by_the_longest_prefix_and_the_description() {
     assert_eq!(names("1.3.6.1.4.1.4874.1.1.1.1.3", ""), ["juniper-junose"]);
     assert_eq!(names("1.3.6.1.4.1.2011.2.89.5", ""), ["huawei"]);
     assert_eq!(names("1.3.6.1.4.1.9.1.2093", "Cisco IOS Software, ASR1000"), ["cisco-ios"]);
-    assert_eq!(names("1.3.6.1.4.1.9.1.1017", "Cisco IOS XR Software (Cisco ASR9K Series)"), [""; 0]);
+    assert_eq!(names("1.3.6.1.4.1.9.1.1017", "Cisco IOS XR Software (Cisco ASR9K Series)"), ["cisco-ios-xr"]);
     assert_eq!(names("1.3.6.1.4.1.3902.3.100.27", ""), ["zte-uas"]);
     assert_eq!(names("1.3.6.1.4.1.54268", ""), ["netelastic-flexbng"]);
-    assert_eq!(names("1.3.6.1.4.1.2636.1.1.1.2.21", ""), [""; 0]);
+    assert_eq!(names("1.3.6.1.4.1.2636.1.1.1.2.21", ""), ["juniper-junos"]);
+    assert_eq!(names("1.3.6.1.4.1.2636.1.1.1.4.21", ""), [""; 0]);
+    assert_eq!(names("1.3.6.1.4.1.6527.1.3.17", ""), ["nokia-sros"]);
+    assert_eq!(names("1.3.6.1.4.1.2352.1.15", ""), ["ericsson-redback"]);
+    assert_eq!(names("1.3.6.1.4.1.193.218.1.18", ""), ["ericsson-ssr"]);
+    assert_eq!(names("1.3.6.1.4.1.25506.11.1.172", ""), ["h3c-comware"]);
+    // RouterOS has no pool table.
+    assert_eq!(names("1.3.6.1.4.1.14988.1", ""), [""; 0]);
     // By arc, not by text: 542 is no prefix of 54268, and 9.1 none of 91.
     assert_eq!(names("1.3.6.1.4.1.91.1", ""), [""; 0]);
 }

@@ -55,7 +55,16 @@ fn set_outcome(descriptor: &Descriptor, read: &mut ContextRead, table: &str, out
 }
 
 fn decoded_table(descriptor: &Descriptor, read: &ContextRead, table: &str) -> DecodedTable {
-    let tables = decode(descriptor, read, None);
+    decoded_with(descriptor, read, table, Settings::default())
+}
+
+fn decoded_with(
+    descriptor: &Descriptor,
+    read: &ContextRead,
+    table: &str,
+    settings: Settings,
+) -> DecodedTable {
+    let tables = decode(descriptor, read, settings);
     tables.into_iter().find(|decoded| *decoded.table.name == *table).unwrap()
 }
 
