@@ -208,6 +208,86 @@ fn with_fallback(same: &str) -> String {
 }
 
 #[test]
+fn ways_of_making_a_range_are_checked() {
+    let ends = "start = \"start\"\nend = \"end\"\n";
+    refused(ends, "gateway = \"start\"\n", "exactly one of these", "[table.ranges]");
+    refused(ends, "prefix = \"start\"\n", "exactly one of these", "[table.ranges]");
+    refused(
+        ends,
+        "first-prefix = \"start\"\nlast-prefix = \"end\"\n",
+        "exactly one of these",
+        "[table.ranges]",
+    );
+    refused(ends, "kinds = []\n", "without a kind", "[table.ranges]");
+    let kinds = "kinds = [{ start = \"start\", end = \"end\" }]\n";
+    refused(ends, &format!("{kinds}mask = \"end\"\n"), "each kind says", "\"end\"");
+    refused(ends, "kinds = [{ start = \"start\" }]\n", "exactly one of these", "{ start");
+    refused(
+        ends,
+        "kinds = [{ start = \"start\", end = \"end\", only = { pool = [] } }]\n",
+        "no row would count",
+        "pool",
+    );
+    refused(ends, "kinds = [{ begin = \"start\" }]\n", "unknown field `begin`", "begin");
+    let pool = "pool = \"pools.name\"";
+    refused(pool, "", "exactly one", "[table.ranges]");
+    refused(pool, "pool = \"pools.name\"\npool-name = \"x\"", "exactly one", "[table.ranges]");
+    refused(pool, "pool-name = \"\"", "exactly one", "[table.ranges]");
+    let both = "pool = \"pools.name\"\nvrf = \"pools.name\"\ngroup = \"pools.name\"";
+    refused(pool, both, "gives the VRF already", "\"pools.name\"");
+    refused(pool, "pool = \"pools.name\"\ngroup = \"start\"", "expected text", "\"start\"");
+    refused(pool, "pool = \"pools.name\"\ndelegated-len = \"start\"", "expected a number", "\"start\"");
+    refused(pool, "pool = \"pools.name\"\ndelegated-only = { pool = [1] }", "nothing to restrict", "pool");
+    let lengths = |lengths: &str| format!("pool = \"pools.name\"\nlengths = {lengths}");
+    refused(pool, &lengths("{ v4 = [8, 29] }"), "only ranges that are one prefix", "{ v4");
+    refused(pool, &lengths("{ v4 = [8, 33] }"), "from 0 to 32", "[8, 33]");
+    refused(pool, &lengths("{ v6 = [64, 20] }"), "from 0 to 128", "[64, 20]");
+    refused(pool, &lengths("{}"), "lengths are for", "{}");
+}
+
+#[test]
+fn cells_that_stand_for_something_are_checked() {
+    let end = "end = { number = 4, type = \"ip-address\" }";
+    let otherwise =
+        |value: &str| format!("end = {{ number = 4, type = \"ip-address\", otherwise = {value} }}");
+    refused(end, &otherwise("7"), "`end` is an address, not a number", "7");
+    refused(end, &otherwise("\"pool\""), "no other field that holds an address", "\"pool\"");
+    refused(end, &otherwise("\"end\""), "no other field that holds an address", "\"end\"");
+    refused(end, &otherwise("\"ende\""), "has no field `ende`", "\"ende\"");
+    refused(end, &otherwise("true"), "a number or the name of a field", "true");
+    let optional = "end = { number = 4, type = \"ip-address\", otherwise = \"start\", optional = false }";
+    refused(end, optional, "it is not optional too", "\"start\"");
+    let start = "start = { number = 3, type = \"ip-address\" }";
+    let good = GOOD.replacen(end, &otherwise("\"start\""), 1);
+    let circle = "start = { number = 3, type = \"ip-address\", otherwise = \"end\" }";
+    refused_in(&good, start, circle, "may itself be missing", "\"");
+}
+
+#[test]
+fn networks_and_single_rows_are_checked() {
+    let end = "end = { number = 4, type = \"ip-address\" }";
+    refused(end, "end = { number = 4, type = \"network\" }", "needs `address-type`", "{ number = 4");
+    refused(end, "end = { number = 4, type = \"network-octets\" }", "needs `address-type`", "{ number = 4");
+    refused(
+        end,
+        "end = { number = 4, type = \"network-text\" }",
+        "is a network, expected an address",
+        "\"end\"",
+    );
+    let text = GOOD.replacen(end, "end = { number = 4, type = \"network-text\" }", 1);
+    let network = "prefix = \"end\"\n";
+    let text = text.replacen("start = { number = 3, type = \"ip-address\" }\n", "", 1);
+    parsed(&text.replacen("start = \"start\"\nend = \"end\"\n", network, 1));
+    let join = "pools = { by = [\"pool\"] }";
+    refused(join, "pools = { by = [\"pool\"], single = true }", "joined by nothing else", "{ by");
+    refused(join, "pools = { whole-index = true, single = true }", "joined by nothing else", "{ whole");
+    parsed(&GOOD.replacen(join, "pools = { single = true }", 1));
+    let entry = "entry = \"1.3.6.1.4.1.99999.1.2.1\"";
+    refused(entry, &format!("{entry}\nmax-rows = 0"), "not worth reading", "0");
+    refused(entry, &format!("{entry}\nmax-rows = -1"), "", "-1");
+}
+
+#[test]
 fn a_fallback_says_by_what_the_better_table_is_seen_to_lack_a_row() {
     let good = with_fallback("[\"pool\"]");
     assert_eq!(parsed(&good).tables().filter(|table| table.is_fallback()).count(), 1);
@@ -305,7 +385,38 @@ fn a_descriptor_says_in_words_what_it_reads() {
         words.contains("  in the index and as a column, and must agree: name, virtual-route, start, end\n"),
         "{words}"
     );
+    let words = built_in("h3c-comware").describe();
+    for line in [
+        "  ranges: from start (column 8) to end (column 9), where it is set",
+        "      else: network network (column 2) with mask mask (column 3)",
+        "  only rows where type (column 1) is 2",
+    ] {
+        assert!(words.lines().any(|other| other == line), "{line}\n{words}");
+    }
+    let words = built_in("ericsson-redback").describe();
+    for line in [
+        "  ranges: network start (index) with mask mask (column 4), where type (column 13) is 0",
+        "      else: from start (index) to end (column 14), where type (column 13) is 1",
+        "  joined to context by being its only row",
+        "The VRF local is the default one, and counts as none.",
+        "  ranges: prefixes first (index) to last (column 7), each of length length (index)",
+        "  delegated prefixes are of length length (index), where type (index) is 2",
+    ] {
+        assert!(words.lines().any(|other| other == line), "{line}\n{words}");
+    }
+    let words = built_in("standard-connected").describe();
+    for line in [
+        "  ranges: the network of gateway address (index) with mask mask (column 3)",
+        "  only IPv4 prefixes of /9 to /29",
+        "  too large to be read beyond 20000 rows",
+    ] {
+        assert!(words.lines().any(|other| other == line), "{line}\n{words}");
+    }
     let words = built_in("cisco-ios").describe();
+    assert!(
+        words.contains("  VRF: the pool group group (column 7), unless group-as-vrf = false\n"),
+        "{words}"
+    );
     assert!(words.contains("and sysDescr has not \"IOS XR\"."), "{words}");
     let unchosen: String = GOOD.replacen("[detect]\nsys-object-id = [\"1.3.6.1.4.1.99999\"]\n", "", 1);
     assert!(parsed(&unchosen).describe().contains("Never chosen by auto"));

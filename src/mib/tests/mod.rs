@@ -7,6 +7,7 @@ mod excludes;
 mod fallbacks;
 mod layouts;
 mod rows;
+mod ways;
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
