@@ -36,6 +36,22 @@ pub enum RejectReason {
 }
 
 impl RejectReason {
+    /// All of them.
+    pub const ALL: [Self; 12] = [
+        Self::AmbiguousJoin,
+        Self::BadCell,
+        Self::BadIndex,
+        Self::Contradiction,
+        Self::Excluded,
+        Self::Filtered,
+        Self::MissingCell,
+        Self::MissingRow,
+        Self::NoAddress,
+        Self::NotActive,
+        Self::Reversed,
+        Self::Unresolved,
+    ];
+
     /// Whether the row was read and means nothing; else it was not read, and what it listed
     /// before is kept.
     pub const fn is_void(self) -> bool {
@@ -48,6 +64,26 @@ impl RejectReason {
             | Self::MissingCell
             | Self::MissingRow
             | Self::Unresolved => false,
+        }
+    }
+}
+
+impl RejectReason {
+    /// The reason in words, for people.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::AmbiguousJoin => "not read, because several rows could be the one it belongs to",
+            Self::BadCell => "not read, because a value is not what it must be",
+            Self::BadIndex => "not read, because its index cannot be decoded",
+            Self::Contradiction => "not read, because two of its values cannot both be true",
+            Self::Excluded => "left out",
+            Self::Filtered => "no range of addresses by the descriptor",
+            Self::MissingCell => "not read, because a value is missing",
+            Self::MissingRow => "not read, because the row that it belongs to is missing",
+            Self::NoAddress => "nothing configured",
+            Self::NotActive => "not active",
+            Self::Reversed => "its end lies before its start",
+            Self::Unresolved => "not read, because its size is not told",
         }
     }
 }
@@ -81,6 +117,12 @@ impl Reject {
 impl Rejected {
     pub(super) fn of(table: &Name, index: &[u32], reject: Reject) -> Self {
         Self { table: table.clone(), index: dotted(index), reason: reject.reason, detail: reject.detail }
+    }
+
+    /// The row and the reason in a sentence, for people.
+    pub fn sentence(&self) -> String {
+        let kept = if self.reason.is_void() { "" } else { " (what it listed before is kept)" };
+        format!("row {} of {}: {}: {}{kept}", self.index, self.table, self.reason.words(), self.detail)
     }
 
     /// A row that the configuration leaves out.

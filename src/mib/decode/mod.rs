@@ -11,12 +11,14 @@ mod fallback;
 mod range;
 mod row;
 mod rows;
+mod words;
 
 use std::collections::BTreeMap;
 
 pub use contexts::{FoundContext, FoundContexts, contexts};
 use fallback::Stands;
 use rows::{Joined, Row, Rows};
+pub(super) use words::{RowWords, rows_in_words};
 
 use super::descriptor::{Descriptor, Ranges, Ref, name_in};
 use super::fault::Fault;

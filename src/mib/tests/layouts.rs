@@ -183,7 +183,7 @@ fn decoded(layout: &Layout, objects: &Objects) -> DecodedTable {
     let descriptor = built_in(layout.descriptor);
     let recording = Recording::from_objects(objects.clone());
     let reads = descriptor.tables().map(|table| {
-        let read = table_of(&recording, &table.columns());
+        let read = read_table(&recording, &table.columns());
         Some(Read { outcome: read.outcome.into(), table: read })
     });
     let read = ContextRead { reads: reads.collect(), ..ContextRead::default() };
