@@ -90,6 +90,8 @@ pub struct TableRead {
     pub rows: BTreeMap<Vec<u32>, Vec<Option<Value>>>,
     /// The repetitions found to work.
     pub repetitions: u32,
+    /// The first object that the agent has behind the table, where it has any.
+    pub behind: Option<Oid>,
 }
 
 /// What a request that is no walk failed by.
@@ -178,7 +180,8 @@ impl Session {
         let mut stride = Stride::new(columns.columns.len(), repetitions, self.line.limits.max_repetitions);
         let mut walk = Walk::table(columns);
         let (outcome, detail) = self.run(context, &mut walk, &mut stride).await;
-        TableRead { outcome, detail, rows: walk.rows, repetitions: stride.learnt() }
+        let (rows, behind) = (walk.rows, walk.behind);
+        TableRead { outcome, detail, rows, repetitions: stride.learnt(), behind }
     }
 
     /// Walks everything under a root in a context, for recording: each object, in order.

@@ -98,8 +98,8 @@ fn status_name(status: i32) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::snmp::Context;
     use crate::snmp::message::PduKind;
+    use crate::snmp::{Context, Oid};
 
     #[test]
     fn the_words_say_what_was_asked_and_where() {
