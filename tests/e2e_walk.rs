@@ -234,12 +234,12 @@ fn prefixes_of_a_range_are_the_fewest() {
 /// A recording that may not be handed on with the sources: it is looked for beside them.
 #[test]
 fn the_recorded_flexbng_gives_32_ranges_in_32_pools() {
-    let folder = std::env::var_os("POOLSYNC_RECORDED_WALKS")
+    let folder = std::env::var_os("POOLSYNC_RECORDINGS")
         .map_or_else(|| repository("../shared/walks/recorded"), PathBuf::from);
     let file = folder.join("netelastic-flexbng-ippool.snmprec");
     if !file.is_file() {
         let test = "the_recorded_flexbng_gives_32_ranges_in_32_pools";
-        return skip(test, "no recorded walks here (POOLSYNC_RECORDED_WALKS)");
+        return skip(test, "no recorded walks here (POOLSYNC_RECORDINGS)");
     }
     let args = ["walk", "--json", "--mib", "netelastic-flexbng", "--replay", file.to_str().unwrap()];
     let json = poolsync::run(args).expect(0).json();
