@@ -51,12 +51,12 @@ fn every_golden_table_reads_back_as_the_table() {
     let snapshot = fixture::fixed();
     for format in formats() {
         let read = format.read(&golden(&format!("{}.golden", format.name()))).unwrap();
-        read.verify(&view(&snapshot, format.spaces()), |r| format.carried(r)).unwrap();
+        read.verify(&view(&snapshot, format.spaces()), format.excluded()).unwrap();
         let at = |ip: &str| read.lookup("internet", ip.parse().unwrap()).map(|t| t.as_str().to_owned());
         assert_eq!(at("10.0.0.0").as_deref(), Some("gz-01"), "{}", format.name());
         assert_eq!(at("10.0.1.127").as_deref(), Some("gz-01"), "{}", format.name());
         // nginx cannot read this address.
-        let ones = if format.name() == "nginx-geo" { "centre" } else { "g-0a1b2c3d4e" };
+        let ones = if format.name().starts_with("nginx-geo") { "centre" } else { "g-0a1b2c3d4e" };
         assert_eq!(at("255.255.255.255").as_deref(), Some(ones), "{}", format.name());
         let default = read.default().map(|t| t.as_str().to_owned());
         for miss in ["10.0.1.128", "0.0.0.0", "255.255.255.254", "2001:db8:280::", "ffff::"] {
@@ -106,7 +106,7 @@ fn a_file_cut_short_is_refused() {
             // Cut behind a record, these two are whole files of fewer rows.
             let record = by_line && (length == 0 || whole[length - 1] == b'\n');
             // The last line end alone is no loss to JSON.
-            let last = format.name() == "json" && length == whole.len() - 1;
+            let last = matches!(format.name(), "json" | "czf" | "czf-deep") && length == whole.len() - 1;
             if !record && !last {
                 assert!(format.read(&whole[..length]).is_err(), "{} of {length} octets", format.name());
             }

@@ -201,7 +201,7 @@ fn take(rows: &mut Rows, row: Option<(Token, String)>) -> Result<(), String> {
 
 /// The edges of a group that are to be answered with: those with a weight, or all where
 /// none has one.
-fn answering<'v>(view: &'v View<'_>, group: &'v Group) -> Vec<&'v Edge> {
+pub(in crate::format) fn answering<'v>(view: &'v View<'_>, group: &'v Group) -> Vec<&'v Edge> {
     let weighted = |edge: &(&Edge, u32)| edge.1 > 0;
     let none = !view.edges_of(group).any(|edge| weighted(&edge));
     view.edges_of(group).filter(|edge| none || weighted(edge)).map(|(edge, _)| edge).collect()
