@@ -61,5 +61,6 @@ pub mod mib;
 pub mod poll;
 pub mod publish;
 pub mod snmp;
+pub mod steer;
 pub mod store;
 pub mod table;

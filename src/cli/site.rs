@@ -8,8 +8,6 @@ use super::output::complain;
 use super::stop::Stop;
 use crate::config::{Config, Loaded};
 use crate::cycle::exports_of;
-use crate::format::formats;
-use crate::format::groups::groups_formats;
 use crate::mib::Library;
 use crate::publish::Export;
 
@@ -31,6 +29,11 @@ pub(crate) enum Secrets {
 impl Site {
     /// Loads a configuration, says its warnings, and checks it whole.
     pub(crate) fn load(path: &Path, secrets: Secrets) -> Result<Self, Stop> {
+        Ok(Self::load_with_warnings(path, secrets)?.0)
+    }
+
+    /// The same, with the warnings that were said.
+    pub(crate) fn load_with_warnings(path: &Path, secrets: Secrets) -> Result<(Self, Vec<String>), Stop> {
         let loaded = match secrets {
             Secrets::Needed => Config::load(path)?,
             Secrets::NotNeeded => Config::load_without_secrets(path)?,
@@ -39,7 +42,7 @@ impl Site {
         if secrets == Secrets::Needed {
             loaded.warnings.iter().for_each(|warning| complain(&format!("warning: {warning}")));
         }
-        Ok(site)
+        Ok((site, loaded.warnings.iter().map(ToString::to_string).collect()))
     }
 
     /// Checks a loaded configuration against descriptors and formats.
@@ -50,9 +53,6 @@ impl Site {
         }
         let known: Vec<&str> = library.iter().map(|d| d.name().as_str()).collect();
         loaded.check_descriptors(&known)?;
-        let tables: Vec<&str> = formats().iter().map(|f| f.name()).collect();
-        let groups: Vec<&str> = groups_formats().iter().map(|f| f.name()).collect();
-        loaded.check_formats(&tables, &groups)?;
         let exports = Arc::new(exports_of(&loaded.config)?);
         Ok(Self { config: Arc::new(loaded.config.clone()), library: Arc::new(library), exports })
     }
