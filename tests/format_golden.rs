@@ -9,7 +9,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use poolsync::format::groups::{Context, groups_formats};
-use poolsync::format::{Scope, Spaces, Stamp, View, formats};
+use poolsync::format::{Format, Scope, Spaces, Stamp, Template, View, formats};
 use poolsync::table::{Name, Snapshot};
 
 fn golden(name: &str) -> Vec<u8> {
@@ -46,6 +46,34 @@ fn every_table_format_gives_its_golden_file() {
     }
 }
 
+/// The templates that are built in, with what their exports say.
+fn shipped() -> Vec<(&'static str, Template)> {
+    let context = Context {
+        name: Some("cdn.example.com".parse().unwrap()),
+        ttl: Some(30),
+        nameservers: vec!["ns1.example.net".parse().unwrap()],
+    };
+    Template::names().map(|name| (name, Template::shipped(name, &context).unwrap())).collect()
+}
+
+#[test]
+fn every_shipped_template_gives_its_golden_file_and_reads_it() {
+    let snapshot = fixture::fixed();
+    let templates = shipped();
+    assert_eq!(templates.len(), 5);
+    for (name, template) in &templates {
+        let view = view(&snapshot, template.spaces());
+        let file =
+            if *name == "plain" { "template.golden".to_owned() } else { format!("template-{name}.golden") };
+        let golden = golden(&file);
+        same(name, &template.render(&view, &Stamp::from(&snapshot)).unwrap().bytes(), &golden);
+        template.read(&golden).unwrap().verify(&view, template.excluded()).unwrap();
+        for length in 0..golden.len() {
+            assert!(template.read(&golden[..length]).is_err(), "{name} of {length} octets");
+        }
+    }
+}
+
 #[test]
 fn every_golden_table_reads_back_as_the_table() {
     let snapshot = fixture::fixed();
@@ -69,7 +97,8 @@ fn every_golden_table_reads_back_as_the_table() {
 fn every_groups_format_gives_its_golden_file_and_reads_it() {
     let snapshot = fixture::fixed();
     let view = view(&snapshot, Spaces::Named);
-    let context = Context { name: Some("CDN.example.com.".parse().unwrap()), ttl: Some(30) };
+    let context =
+        Context { name: Some("CDN.example.com.".parse().unwrap()), ttl: Some(30), ..Context::default() };
     for format in groups_formats() {
         let rows = format.rows(&view, &context).unwrap();
         let golden = golden(&format!("groups-{}.golden", format.name()));

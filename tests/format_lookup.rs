@@ -389,7 +389,7 @@ fn an_unknown_format_lists_those_that_exist() {
     assert_eq!(
         error.to_string(),
         "no format `mmbd`; there are: json, ndjson, csv, list, mmdb, haproxy-map, nginx-geo, \
-         nginx-geo-ranges, gdnsd-nets, bind-acl, czf, czf-deep"
+         nginx-geo-ranges, gdnsd-nets, bind-acl, czf, czf-deep, template"
     );
 }
 
@@ -521,7 +521,7 @@ fn an_empty_table_has_whole_files_too() {
         assert_eq!(read.lookup("internet", ip), read.default(), "{}", format.name());
     }
     let view = View::new(&snapshot, &internet()).unwrap();
-    let context = Context { name: Some("cdn.example.com".parse().unwrap()), ttl: None };
+    let context = Context { name: Some("cdn.example.com".parse().unwrap()), ttl: None, ..Context::default() };
     for format in groups_formats() {
         let rows = format.rows(&view, &context).unwrap();
         assert_eq!(rows.rows.keys().cloned().collect::<Vec<_>>(), [token("centre")], "{}", format.name());

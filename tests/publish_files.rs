@@ -417,7 +417,8 @@ async fn groups_that_cannot_be_rendered_stop_the_table() {
     let failed = failure(publish(&export, &first(), now()).await);
     assert_eq!(failed.reason, FailureReason::Render);
     assert!(place.names().is_empty(), "{:?}", place.names());
-    let context = Context { name: Some("cdn.example.com".parse().unwrap()), ttl: Some(30) };
+    let context =
+        Context { name: Some("cdn.example.com".parse().unwrap()), ttl: Some(30), ..Context::default() };
     manifest(publish(&Export { context, ..export }, &first(), now()).await);
 }
 
@@ -691,7 +692,11 @@ async fn an_mmdb_with_knot_groups_is_published() {
         format: by_name("mmdb").unwrap(),
         path: place.path("gslb.mmdb"),
         groups: Some(GroupsFile { format: groups_by_name("knot").unwrap(), path: place.path("geo.conf") }),
-        context: Context { name: Some("cdn.example.com".parse().unwrap()), ttl: Some(30) },
+        context: Context {
+            name: Some("cdn.example.com".parse().unwrap()),
+            ttl: Some(30),
+            ..Context::default()
+        },
         check: Some(Argv::checker(["test", "-s", "{file}"].map(str::to_owned).to_vec()).unwrap()),
         ..place.export()
     };

@@ -109,7 +109,7 @@ fn list(line: &str) -> Result<Token, String> {
     let refuse = || format!("`{}` begins no list", line.escape_debug());
     let name = line.strip_prefix("acl \"").and_then(|l| l.strip_suffix("\" {")).ok_or_else(refuse)?;
     let plain = name.strip_prefix('.').unwrap_or(name);
-    if name.starts_with('.') != !dot(plain).is_empty() {
+    if name.starts_with('.') == dot(plain).is_empty() {
         return Err(refuse());
     }
     Token::new(plain).ok_or_else(refuse)

@@ -308,7 +308,8 @@ impl<'a> Reader<'a> {
     }
 }
 
-fn is_head(line: &str, format: &str) -> bool {
+/// Whether a line is the first of a file of the format.
+pub(super) fn is_head(line: &str, format: &str) -> bool {
     let parts = || {
         let rest = line.strip_prefix("# poolsync ")?.strip_prefix(format)?.strip_prefix(", session ")?;
         let (session, rest) = rest.split_once(", generation ")?;

@@ -23,6 +23,7 @@ mod lines;
 mod mmdb;
 mod ndjson;
 mod readback;
+mod template;
 mod view;
 
 use std::collections::BTreeMap;
@@ -33,6 +34,7 @@ use thiserror::Error;
 pub use limits::{Limit, Limits, Warning};
 pub use mmdb::Duplicate;
 pub use readback::{Mismatch, ReadBack, ReadError, ReadRow};
+pub use template::{Template, TemplateError};
 pub use view::{Answer, Row, Scope, Stamp, View, ViewError, default_group};
 
 use crate::address::Range;
@@ -179,6 +181,7 @@ pub fn formats() -> &'static [&'static dyn Format] {
         &bind_acl::BindAcl,
         &czf::CZF,
         &czf::CZF_DEEP,
+        &template::Plain,
     ]
 }
 
