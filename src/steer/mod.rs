@@ -29,7 +29,8 @@ pub struct Configured<'a> {
 /// Where an owner has two different lists for one service.
 pub fn fixed(configured: Configured<'_>, previous: &Groups, table: &Table) -> Result<Groups, GroupError> {
     let mut owners = configured.owners.to_vec();
-    let known: BTreeSet<Name> = owners.iter().filter(|o| !o.edges.is_empty()).map(|o| o.owner.clone()).collect();
+    let known: BTreeSet<Name> =
+        owners.iter().filter(|o| !o.edges.is_empty()).map(|o| o.owner.clone()).collect();
     let named: BTreeSet<&Name> = table.entries().iter().map(|entry| &entry.owner).collect();
     for owner in named.into_iter().filter(|owner| !known.contains(*owner)) {
         owners.extend(last_lists(configured, previous, owner));
@@ -99,7 +100,12 @@ mod tests {
         let after = fixed(configured(&only_b), &before, &table("a")).unwrap();
         assert_eq!(edges_of(&after, "a"), ["e1", "e2"]);
         assert_eq!(after.of_owner, before.of_owner, "the token stays");
-        assert!(fixed(configured(&only_b), &before, &table("b")).unwrap().of(&"a".into(), &"default".into()).is_none());
+        assert!(
+            fixed(configured(&only_b), &before, &table("b"))
+                .unwrap()
+                .of(&"a".into(), &"default".into())
+                .is_none()
+        );
 
         let fewer = BTreeMap::from([edge("e2"), edge("centre")]);
         let configured = Configured { owners: &only_b, edges: &fewer, default_edge: &centre };
