@@ -3,15 +3,28 @@
 //!
 //! * [`Legacy`] is an old table as read; [`Legacy::static_file`] makes the static file of it
 //!   that configuration reads.
+//! * [`AgainstReport`] is an old table held against the table, address by address: holes,
+//!   wrong owners, dead rows.
 
+mod diff;
+mod figure;
 mod flat;
+mod grid;
 mod input;
 mod known;
 mod legacy;
+mod overlay;
+mod served;
+mod targets;
 
+pub use diff::{
+    AgainstReport, FamilyFigures, Figure, Finding, FindingKind, NameFigures, OldFigures, OldTable,
+};
+pub use figure::Addresses;
 pub use flat::Rule;
 pub use input::{InputError, Packing};
 pub use known::{Known, Target};
 pub use legacy::{
     Column, Legacy, LegacyError, LegacyFormat, LegacyRow, ReadOptions, Remark, RemarkKind, StaticFile,
 };
+pub use served::{Answer, Served};
