@@ -5,6 +5,10 @@
 //!   that configuration reads.
 //! * [`AgainstReport`] is an old table held against the table, address by address: holes,
 //!   wrong owners, dead rows.
+//! * [`measure`] reads a log of viewers and says how many of them an entry covers.
+//!
+//! Old tables and logs are read packed or not, and nothing here enumerates addresses or
+//! grows with the length of a log.
 
 mod diff;
 mod figure;
@@ -16,6 +20,7 @@ mod legacy;
 mod overlay;
 mod served;
 mod targets;
+mod viewers;
 
 pub use diff::{
     AgainstReport, FamilyFigures, Figure, Finding, FindingKind, NameFigures, OldFigures, OldTable,
@@ -28,3 +33,8 @@ pub use legacy::{
     Column, Legacy, LegacyError, LegacyFormat, LegacyRow, ReadOptions, Remark, RemarkKind, StaticFile,
 };
 pub use served::{Answer, Served};
+pub use viewers::{
+    AgainstRequests, CoverageError, CoverageReport, FamilyRequests, Forms, LogFigures, LogShape, MissFigures,
+    NameRequests, Part, PrefixMisses, Progress, Question, ResolverFigures, Resolvers, ShapeError,
+    StepFigures, TimeFigures, Unreadable, measure,
+};

@@ -45,15 +45,24 @@ impl<'a> Targets<'a> {
 
     /// Whether a target means the answer of a number.
     pub(super) fn agrees(&mut self, target: u32, answer: u32, answers: &[Answer]) -> bool {
-        let (known, all) = (self.known, &self.all);
-        *self.agreed.entry((target, answer)).or_insert_with(|| {
-            match (all.get(target as usize), answers.get(answer as usize)) {
-                (Some((target, resolved)), Some(answer)) => {
-                    agrees(resolved.as_ref().unwrap_or(target), answer, known)
-                }
-                _ => false,
+        match self.agreed.get(&(target, answer)) {
+            Some(agrees) => *agrees,
+            None => {
+                let agrees = self.means(target, answer, answers);
+                self.agreed.insert((target, answer), agrees);
+                agrees
             }
-        })
+        }
+    }
+
+    /// The same, found out anew.
+    pub(super) fn means(&self, target: u32, answer: u32, answers: &[Answer]) -> bool {
+        match (self.all.get(target as usize), answers.get(answer as usize)) {
+            (Some((target, resolved)), Some(answer)) => {
+                agrees(resolved.as_ref().unwrap_or(target), answer, self.known)
+            }
+            _ => false,
+        }
     }
 }
 
