@@ -8,12 +8,14 @@
 //!
 //! * [`Loads`], [`Distances`]: what is known of the edges, one snapshot a cycle.
 //! * [`Ranking`]: nearest, greedy, loadnear and nearload as choices among candidates.
+//! * [`plan`]: the division of all traffic that costs least.
 //! * [`Damping`]: weights move only if it is worth it, and only a step a cycle.
 
 mod damping;
 mod distance;
 mod fixed;
 mod loads;
+pub mod plan;
 mod ranking;
 mod weights;
 
