@@ -9,6 +9,7 @@
 //! * [`Loads`], [`Distances`]: what is known of the edges, one snapshot a cycle.
 //! * [`Ranking`]: nearest, greedy, loadnear and nearload as choices among candidates.
 //! * [`plan`]: the division of all traffic that costs least.
+//! * [`shed`]: the share of its entries that an overloaded edge hands on.
 //! * [`Damping`]: weights move only if it is worth it, and only a step a cycle.
 
 mod damping;
@@ -17,6 +18,7 @@ mod fixed;
 mod loads;
 pub mod plan;
 mod ranking;
+pub mod shed;
 mod weights;
 
 pub use damping::Damping;
