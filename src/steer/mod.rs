@@ -13,17 +13,27 @@
 //! * [`Damping`]: weights move only if it is worth it, and only a step a cycle.
 
 mod damping;
+mod deal;
 mod distance;
 mod fixed;
 mod loads;
 pub mod plan;
+mod policy;
 mod ranking;
+mod region;
+mod replan;
 pub mod shed;
+mod steered;
+mod unit;
 mod weights;
 
 pub use damping::Damping;
 pub use distance::{DistanceError, Distances, Place};
 pub use fixed::{Configured, fixed};
 pub use loads::{Amount, EdgeLoad, Loads, Sample};
+pub use policy::{PlanRules, Policy};
 pub use ranking::{Candidate, Ranking, Ties};
+pub use region::{ListReport, ListState, Region, RegionReport, ShedTo};
+pub use steered::{Shedding, Steered, steer};
+pub use unit::Known;
 pub use weights::{WHOLE, apportion, moved, shares};

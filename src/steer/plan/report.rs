@@ -7,6 +7,7 @@ use serde::Serialize;
 use super::file::{FileError, ProblemFile};
 use super::own_first;
 use super::problem::{Model, Plan, PlanError, Problem};
+use super::round::Rounded;
 
 /// What came of a problem. Matrices have a row for each source and a column for each node.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -72,18 +73,28 @@ impl PlanReport {
     /// # Errors
     /// Where the solver fails; that the traffic does not fit is a report.
     pub fn solve(problem: &Problem, sources: Vec<String>, nodes: Vec<String>) -> Result<Self, PlanError> {
-        let report = Self { model: problem.model, sources, nodes, ..Self::default() };
+        let report = Self::named(problem, sources, nodes);
         match problem.solve() {
-            Ok(plan) => Ok(report.with(problem, &plan)),
-            Err(PlanError::Infeasible { by, sources }) => {
-                Ok(Self { infeasible_by: by, unplaced: sources, ..report })
-            }
+            Ok(plan) => Ok(report.with(problem, &plan, &problem.round(&plan))),
+            Err(PlanError::Infeasible { by, sources }) => Ok(report.infeasible(by, sources)),
             Err(error) => Err(error),
         }
     }
 
-    fn with(self, problem: &Problem, plan: &Plan) -> Self {
-        let rounded = problem.round(plan);
+    /// A report of nothing yet.
+    pub fn named(problem: &Problem, sources: Vec<String>, nodes: Vec<String>) -> Self {
+        Self { model: problem.model, sources, nodes, ..Self::default() }
+    }
+
+    /// With traffic that does not fit.
+    #[must_use]
+    pub fn infeasible(self, by: f64, sources: Vec<f64>) -> Self {
+        Self { infeasible_by: by, unplaced: sources, ..self }
+    }
+
+    /// With a plan, and its weights.
+    #[must_use]
+    pub fn with(self, problem: &Problem, plan: &Plan, rounded: &Rounded) -> Self {
         let weights: Vec<f64> = rounded.weights.iter().map(|weight| f64::from(*weight)).collect();
         let whole = |row: Vec<f64>| row.into_iter().map(|weight| weight as u32).collect();
         Self {
