@@ -133,7 +133,7 @@ fn word(reason: FailureReason) -> String {
 }
 
 /// How an export stands: its manifest on disk, and the last attempt where one failed.
-pub fn export_shape(export: &Export, last: Option<&Published>) -> ExportShape {
+pub(super) fn export_shape(export: &Export, last: Option<&Published>) -> ExportShape {
     let manifest = Target::resolve(&export.path).ok().and_then(|target| Manifest::read(&target));
     let failure = match last.map(|l| &l.state) {
         Some(State::Failed(failure)) => Some(word(failure.reason)),

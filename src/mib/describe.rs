@@ -63,6 +63,10 @@ impl Descriptor {
             .map(|column| format!("{} {} ({})", column.number, column.name, column_words(column.form)))
             .collect();
         let _ = writeln!(out, "  columns: {}", columns.join(", "));
+        if !table.twins.is_empty() {
+            let twins: Vec<&str> = table.twins.iter().map(|twin| &*table.parts[twin.0].name).collect();
+            let _ = writeln!(out, "  in the index and as a column, and must agree: {}", twins.join(", "));
+        }
         for join in &table.joins {
             let there = &self.tables[join.table];
             let _ = writeln!(out, "  joined to {} by {}", there.name, on_words(table, there, &join.on));
@@ -93,12 +97,17 @@ impl Descriptor {
         for (what, field) in counts.into_iter().filter_map(|(what, field)| Some((what, field?))) {
             let _ = writeln!(out, "  the router's own count of {what}: {}", name(field));
         }
+        self.describe_filters(table, ranges, out);
+    }
+
+    fn describe_filters(&self, table: &Table, ranges: &Ranges, out: &mut String) {
         if table.status().is_some() {
             let _ = writeln!(out, "  only rows that are active(1), where they have a status");
         }
         for (field, values) in &ranges.only {
             let values: Vec<String> = values.iter().map(ToString::to_string).collect();
-            let _ = writeln!(out, "  only rows where {} is {}", name(*field), values.join(" or "));
+            let name = self.ref_words(table, *field);
+            let _ = writeln!(out, "  only rows where {name} is {}", values.join(" or "));
         }
         if !ranges.skip_pools.is_empty() {
             let patterns: Vec<&str> = ranges.skip_pools.iter().map(|pattern| pattern.as_str()).collect();
@@ -107,11 +116,11 @@ impl Descriptor {
         if let Some(exclude) = &ranges.exclude {
             let field = table.field_name(exclude.field);
             let within: Vec<&str> = exclude.within.iter().map(|field| &**table.field_name(*field)).collect();
+            let within = within.join(", ");
+            let equals = exclude.equals;
             let _ = writeln!(
                 out,
-                "  rows where {field} is {} are taken out of the others with the same {}",
-                exclude.equals,
-                within.join(", ")
+                "  rows where {field} is {equals} are taken out of the others with the same {within}"
             );
         }
         if let Some(better) = ranges.fallback_for {

@@ -185,9 +185,10 @@ impl Descriptor {
         (0..self.tables.len()).map(|index| TableRef { descriptor: self, index })
     }
 
-    /// Whether its pools are spread over SNMP contexts.
-    pub fn has_contexts(&self) -> bool {
-        self.contexts.is_some()
+    /// The name under which the router lists its default context, where its pools are spread
+    /// over SNMP contexts.
+    pub fn default_context(&self) -> Option<&str> {
+        self.contexts.as_ref().map(|contexts| contexts.default.as_str())
     }
 }
 

@@ -64,6 +64,7 @@ mod decode;
 mod describe;
 mod descriptor;
 mod detect;
+mod empty;
 mod error;
 mod fault;
 mod field;
@@ -71,16 +72,19 @@ mod file;
 mod index;
 mod library;
 mod rejected;
+mod summary;
 mod text;
 
 pub use decode::{
     ContextRead, DecodedTable, FoundContext, FoundContexts, Read, ReadOutcome, contexts, decode,
 };
 pub use descriptor::{Descriptor, Origin, TableRef};
+pub use empty::{Known, judge_empty, judge_list};
 pub use error::DescriptorError;
 pub use fault::Fault;
 pub use library::{Library, LibraryError};
 pub use rejected::{RejectReason, Rejected};
+pub use summary::{Summary, TableSummary};
 pub use text::{Encoding, Glob, UnknownEncoding};
 
 #[cfg(test)]

@@ -60,7 +60,8 @@ async fn run(session: &mut Session, request: &Request, polled: &mut Polled) -> R
     polled.meet(&system, request);
     let chosen = detect::choose(session, request, &system).await?;
     polled.choose(&chosen);
-    let tables = tables::read(session, request, &chosen.descriptor).await;
+    let ours = chosen.knows(&system, request);
+    let tables = tables::read(session, request, &chosen.descriptor, ours).await;
     let still_up = system.still_up(session, &request.context, begun.elapsed()).await;
     polled.fill(request, &chosen.descriptor, tables.decode(&chosen.descriptor, request));
     still_up

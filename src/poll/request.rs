@@ -18,8 +18,8 @@ pub struct Request {
     pub target: Target,
     /// The context that stands for the default one; configured, else empty.
     pub context: Context,
-    /// Whether SNMPv2c may ask in another context by the community `NAME@CONTEXT`. SNMPv3
-    /// always may.
+    /// Whether SNMPv2c may ask in the contexts that the router lists, by the community
+    /// `NAME@CONTEXT`. SNMPv3 always may.
     pub community_contexts: bool,
     /// By which descriptor it is read.
     pub choice: Choice,

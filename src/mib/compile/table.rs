@@ -192,6 +192,7 @@ fn twins(table: &mut Table, section: &TableSection) -> Result<(), Problem> {
         }
         table.twins.push((part, column));
     }
+    table.twins.sort_unstable();
     Ok(())
 }
 

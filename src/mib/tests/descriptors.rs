@@ -261,10 +261,31 @@ fn a_descriptor_says_in_words_what_it_reads() {
     ] {
         assert!(words.lines().any(|other| other == line), "{line}\n{words}");
     }
+    let words = built_in("zte-uas").describe();
+    assert!(
+        words.contains("  in the index and as a column, and must agree: name, virtual-route, start, end\n"),
+        "{words}"
+    );
     let words = built_in("cisco-ios").describe();
     assert!(words.contains("and sysDescr has not \"IOS XR\"."), "{words}");
     let unchosen: String = GOOD.replacen("[detect]\nsys-object-id = [\"1.3.6.1.4.1.99999\"]\n", "", 1);
     assert!(parsed(&unchosen).describe().contains("Never chosen by auto"));
+}
+
+#[test]
+fn a_descriptor_in_short_is_data() {
+    let summary = serde_json::to_value(built_in("huawei").summary()).unwrap();
+    assert_eq!(summary["name"], "huawei");
+    assert_eq!(summary["file"], serde_json::Value::Null);
+    assert_eq!(summary["sys_object_ids"], serde_json::json!(["1.3.6.1.4.1.2011.2"]));
+    assert_eq!(
+        summary["tables"][0],
+        serde_json::json!({
+            "name": "sections", "mib": "hwIPSectionTable", "entry": "1.3.6.1.4.1.2011.6.8.1.2.1",
+            "columns": [3, 4, 5, 6, 10], "ranges": true, "fallback": false
+        })
+    );
+    assert_eq!(summary["tables"][1]["fallback"], true);
 }
 
 #[test]

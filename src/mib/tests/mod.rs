@@ -35,7 +35,7 @@ fn table_of(recording: &Recording, columns: &Columns) -> TableRead {
         }
     }
     let outcome = if rows.is_empty() { Outcome::Unsupported } else { Outcome::Complete };
-    TableRead { outcome, detail: String::new(), rows, repetitions: 20 }
+    TableRead { outcome, detail: String::new(), rows, repetitions: 20, behind: None }
 }
 
 /// A recording as read by a descriptor in the default context.

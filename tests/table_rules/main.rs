@@ -1,0 +1,6 @@
+//! The rules of the table at work: a small world of routers, polled and judged minute by
+//! minute, and stories that simpler rules get wrong.
+
+mod random;
+mod stories;
+mod world;
