@@ -20,7 +20,7 @@ const ONES: u128 = u128::from_ne_bytes([1; 16]);
 pub(super) fn v4_window(window: &[u8; 16]) -> Option<(u32, usize)> {
     let octets = u128::from_le_bytes(*window) ^ (ONES * 0x30);
     // Of each octet the top bit: whether it is no digit.
-    let stops = ((octets & (ONES * 0x7f)) + ONES * 0x76 | octets) & (ONES * 0x80);
+    let stops = (((octets & (ONES * 0x7f)) + ONES * 0x76) | octets) & (ONES * 0x80);
     let mut stops = (top_bits(stops as u64) | top_bits((stops >> 64) as u64) << 8) as u32;
     let mut ends = [0u32; 4];
     for end in &mut ends {
