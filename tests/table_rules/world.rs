@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::{SignedDuration, Timestamp};
-use poolsync::address::{Family, Range, RangeSet};
+use poolsync::address::{Family, Range};
 use poolsync::table::*;
 
 pub(crate) const SPACE: &str = "internet";
