@@ -514,7 +514,7 @@ fn one_dead_router_of_three_is_not_isolated() {
     assert_eq!(w.own(0), Some("B"));
 }
 
-// Beyond the model's stories.
+// Holds, references and additions, closer.
 
 #[test]
 fn one_bad_poll_withdraws_nothing_and_neither_does_a_bad_fleet() {
