@@ -64,6 +64,7 @@ fn export_of(name: &Name, from: &config::Export) -> Result<Export, ExportError> 
     export.context = Context {
         name: domain.map_err(|source| ExportError::Domain { export: name.clone(), source })?,
         ttl: u32::try_from(from.ttl.as_secs()).ok(),
+        nameservers: Vec::new(),
     };
     export.space = Some(from.space.clone());
     export.service = from.service.clone();
