@@ -102,7 +102,7 @@ fn recipe(scope: Scope<'_>, keys: &Keys<'_>, span: Range<usize>) -> Result<Recip
         [("length", length), ("prefix", prefix)] => {
             Recipe::PrefixLength(scope.field(prefix, &[Kind::Address, Kind::Network])?, Some(number(length)?))
         }
-        [("prefix", prefix)] if matches!(scope.field(prefix, &[Kind::Network]), Ok(_)) => {
+        [("prefix", prefix)] if scope.field(prefix, &[Kind::Network]).is_ok() => {
             Recipe::PrefixLength(scope.field(prefix, &[Kind::Network])?, None)
         }
         [("first-prefix", first), ("last-prefix", last), ("length", length)] => {

@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 
 pub use contexts::{FoundContext, FoundContexts, contexts};
 use fallback::Stands;
-use rows::{Joined, Row, Rows};
+use rows::{Joined, Rows};
 pub(super) use words::{RowWords, rows_in_words};
 
 use super::descriptor::{Descriptor, Ranges, Ref, name_in};

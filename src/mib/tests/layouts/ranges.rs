@@ -82,15 +82,18 @@ pub(super) fn huawei_bounds(pools: &[Pool]) -> (Objects, Vec<Said>) {
     paper.done()
 }
 
-/// All ranges of a pool, of both families, with InetAddressType.
-fn typed(pool: &Pool) -> Vec<(u32, Vec<u8>, Vec<u8>, (u128, u128))> {
+/// InetAddressType, the octets of both ends, and the range.
+type Typed = (u32, Vec<u8>, Vec<u8>, (u128, u128));
+
+/// All ranges of a pool, of both families.
+fn typed(pool: &Pool) -> Vec<Typed> {
     let four = pool.v4.iter().map(|r| (1, v4_octets(r.0).to_vec(), v4_octets(r.1).to_vec(), *r));
     let six = pool.v6.iter().map(|r| (2, r.0.to_be_bytes().to_vec(), r.1.to_be_bytes().to_vec(), *r));
     four.chain(six).collect()
 }
 
 /// Two ranges of one pool that begin alike cannot be told by an index of the start.
-fn different_starts(pool: &Pool) -> Vec<(u32, Vec<u8>, Vec<u8>, (u128, u128))> {
+fn different_starts(pool: &Pool) -> Vec<Typed> {
     let mut ranges = typed(pool);
     ranges.dedup_by_key(|range| (range.0, range.3.0));
     ranges
