@@ -34,7 +34,7 @@ fn rows(format: &str, snapshot: &Snapshot, context: &Context) -> Result<Rows, Gr
 }
 
 fn named() -> Context {
-    Context { name: Some("cdn.example.com".parse().unwrap()), ttl: None }
+    Context { name: Some("cdn.example.com".parse().unwrap()), ttl: None, ..Context::default() }
 }
 
 /// The records that Knot would answer for a group.

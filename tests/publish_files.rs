@@ -417,7 +417,8 @@ async fn groups_that_cannot_be_rendered_stop_the_table() {
     let failed = failure(publish(&export, &first(), now()).await);
     assert_eq!(failed.reason, FailureReason::Render);
     assert!(place.names().is_empty(), "{:?}", place.names());
-    let context = Context { name: Some("cdn.example.com".parse().unwrap()), ttl: Some(30) };
+    let context =
+        Context { name: Some("cdn.example.com".parse().unwrap()), ttl: Some(30), ..Context::default() };
     manifest(publish(&Export { context, ..export }, &first(), now()).await);
 }
 
@@ -691,7 +692,11 @@ async fn an_mmdb_with_knot_groups_is_published() {
         format: by_name("mmdb").unwrap(),
         path: place.path("gslb.mmdb"),
         groups: Some(GroupsFile { format: groups_by_name("knot").unwrap(), path: place.path("geo.conf") }),
-        context: Context { name: Some("cdn.example.com".parse().unwrap()), ttl: Some(30) },
+        context: Context {
+            name: Some("cdn.example.com".parse().unwrap()),
+            ttl: Some(30),
+            ..Context::default()
+        },
         check: Some(Argv::checker(["test", "-s", "{file}"].map(str::to_owned).to_vec()).unwrap()),
         ..place.export()
     };
@@ -701,6 +706,35 @@ async fn an_mmdb_with_knot_groups_is_published() {
     assert_eq!(read.lookup("", "10.0.0.255".parse().unwrap()).unwrap().as_str(), "gz-01");
     assert_eq!(read.lookup("", "10.0.1.0".parse().unwrap()).unwrap().as_str(), "centre");
     assert!(place.text("geo.conf").contains("  - geo: \"gz-01\"\n    A: [198.51.100.10]\n"));
+}
+
+/// nginx reads `NAME.bin` instead of NAME if it is not older in whole seconds.
+#[tokio::test]
+async fn what_the_consumer_made_of_the_file_before_is_removed() {
+    let place = Place::new();
+    let export = Export {
+        format: by_name("nginx-geo-ranges").unwrap(),
+        groups: None,
+        check: checker("touch \"$0\".bin"),
+        reload: shell("ls -A > seen; touch edge.map.bin"),
+        ..place.export()
+    };
+    manifest(publish(&export, &first(), now()).await);
+    assert!(place.path("edge.map.bin").exists());
+    manifest(publish(&export, &second(), now()).await);
+    assert_eq!(place.text("seen"), ".edge.map.prev\nedge.map\nedge.map.manifest.json\nseen\n");
+    // It is the new table's own that is there now; a table that stays keeps it.
+    assert!(is_unchanged(&publish(&export, &second(), now()).await));
+    assert!(place.path("edge.map.bin").exists());
+    // Nor does one outlive a table that was taken back.
+    let bad = Export { reload: shell("ls -A > seen; touch edge.map.bin; exit 1"), ..export };
+    failure(publish(&bad, &first(), now()).await);
+    assert_eq!(place.text("edge.map"), rendered(&bad, &second()));
+    assert!(!place.text("seen").contains(".bin"), "removed again before the second reload");
+    // A refused table leaves none either.
+    let refusing = Export { check: checker("touch \"$0\".bin; exit 1"), ..bad };
+    failure(publish(&refusing, &first(), now()).await);
+    assert!(!place.names().iter().any(|name| name.contains(".new")), "{:?}", place.names());
 }
 
 #[test]

@@ -1,14 +1,69 @@
 //! The commands: arguments in, a report and an exit code out.
 
 mod args;
+mod check;
+mod demo;
 mod exit;
+mod held;
 mod mib;
 mod output;
+mod owner;
+mod poll;
+mod read;
 mod reports;
+mod run;
 mod site;
 mod stop;
 mod text;
 mod walk;
 
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+use args::{Command, HeldCommand};
+use stop::Stop;
+
 pub use args::Cli;
 pub use exit::Exit;
+
+/// Runs what the process's arguments say.
+pub fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(e) => {
+            output::complain(&format!("poolsync: no runtime: {e}"));
+            return Exit::Failed.into();
+        }
+    };
+    match runtime.block_on(dispatch(&cli)) {
+        Ok(exit) => exit.into(),
+        Err(Stop { exit, message }) => {
+            output::complain(&format!("poolsync: {}", message.trim_end()));
+            exit.into()
+        }
+    }
+}
+
+async fn dispatch(cli: &Cli) -> Result<Exit, Stop> {
+    let (config, json) = (cli.config.as_path(), cli.json);
+    if !matches!(cli.command, Command::Run) {
+        crate::logging::init("error", crate::logging::LogFormat::Text);
+    }
+    match &cli.command {
+        Command::Check(args) => check::run(args, config, json),
+        Command::Export(args) => read::export(args, config).await,
+        Command::Held(HeldCommand::Approve(args)) => held::approve(args, config, json).await,
+        Command::Held(HeldCommand::List) => read::held_list(config, json).await,
+        Command::Held(HeldCommand::Show { id }) => read::held_show(*id, config, json).await,
+        Command::Lookup(args) => read::lookup(args, config, json).await,
+        Command::Mib(command) => mib::run(command, config, json),
+        Command::Poll(args) => poll::run(args, config, json).await,
+        Command::Status => read::status(config, json).await,
+        Command::Walk(args) => walk::run(args, config, json).await,
+        Command::Run => run::run(config).await,
+        Command::Reload => run::reload(config).await,
+        Command::Demo(args) => demo::run(args, json).await,
+    }
+}

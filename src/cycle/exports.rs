@@ -64,6 +64,7 @@ fn export_of(name: &Name, from: &config::Export) -> Result<Export, ExportError> 
     export.context = Context {
         name: domain.map_err(|source| ExportError::Domain { export: name.clone(), source })?,
         ttl: u32::try_from(from.ttl.as_secs()).ok(),
+        nameservers: Vec::new(),
     };
     export.space = Some(from.space.clone());
     export.service = from.service.clone();
@@ -133,7 +134,7 @@ fn word(reason: FailureReason) -> String {
 }
 
 /// How an export stands: its manifest on disk, and the last attempt where one failed.
-pub fn export_shape(export: &Export, last: Option<&Published>) -> ExportShape {
+pub(super) fn export_shape(export: &Export, last: Option<&Published>) -> ExportShape {
     let manifest = Target::resolve(&export.path).ok().and_then(|target| Manifest::read(&target));
     let failure = match last.map(|l| &l.state) {
         Some(State::Failed(failure)) => Some(word(failure.reason)),

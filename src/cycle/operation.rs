@@ -98,6 +98,8 @@ pub enum Operation {
     Lookup(LookupRequest),
     /// Poll now.
     Poll(PollRequest),
+    /// Read the configuration anew.
+    Reload,
     /// Show the state.
     Status,
 }

@@ -7,10 +7,10 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use sha2::{Digest, Sha256};
 
 use super::exports::export_shape;
 use super::operation::{ExportRequest, LookupRequest};
+use super::settings::Settings;
 use super::shapes::{
     BasShape, EntryShape, HeldRangeShape, HeldShape, LookupShape, Problem, ProgressShape, StatusShape,
     TableShape,
@@ -19,7 +19,10 @@ use crate::address::prefixes;
 use crate::config::Config;
 use crate::format::{Scope, Stamp, View, ViewError, by_name, default_group};
 use crate::publish::{Export, Published};
-use crate::table::{Conflict, Entry, GuardMemory, Hold, Listed, Memory, Name, Snapshot};
+use crate::store::{Loaded, Past};
+use crate::table::{
+    Conflict, Entry, Fleet, GuardMemory, Hold, Listed, Membership, Memory, Name, Snapshot, build, claims,
+};
 
 /// What is known at one moment.
 #[derive(Clone, Debug)]
@@ -41,6 +44,51 @@ pub struct State {
 }
 
 impl State {
+    /// What a store holds, under a configuration.
+    pub fn of(config: Arc<Config>, exports: Arc<Vec<Export>>, loaded: Loaded) -> Self {
+        let snapshot = Snapshot {
+            session: loaded.session,
+            generation: loaded.generation,
+            committed: loaded.committed.unwrap_or(Timestamp::UNIX_EPOCH),
+            filled: loaded.filled,
+            table: Arc::new(loaded.table),
+            groups: Arc::new(loaded.groups),
+            edges: Arc::new(config.edges.clone()),
+            default_edge: config.default_edge.clone(),
+        };
+        Self {
+            config,
+            exports,
+            snapshot: Arc::new(snapshot),
+            memories: loaded.memories,
+            guard: loaded.guard,
+            conflicts: Vec::new(),
+            published: BTreeMap::new(),
+        }
+    }
+
+    /// Finds what overlaps, where no build has done so yet.
+    pub fn find_conflicts(&mut self, now: Timestamp) {
+        let settings = Settings::of(&self.config);
+        let claimed = claims(self.fleet(&settings.members), &settings.lines, &settings.claims, now);
+        self.conflicts = build(claimed.claims, &self.snapshot.table, &settings.build).conflicts;
+    }
+
+    pub(super) fn fleet<'a>(&'a self, members: &'a BTreeMap<Name, Membership>) -> Fleet<'a> {
+        Fleet { members, memories: &self.memories }
+    }
+
+    /// A past generation as it would be exported now: with today's edges.
+    pub fn past(&self, past: Past) -> Snapshot {
+        Snapshot {
+            generation: past.generation,
+            committed: past.committed.unwrap_or(Timestamp::UNIX_EPOCH),
+            table: Arc::new(past.table),
+            groups: Arc::new(past.groups),
+            ..(*self.snapshot).clone()
+        }
+    }
+
     /// How far the fleet has been read.
     pub fn progress(&self) -> ProgressShape {
         let known = || self.config.bas.keys().filter_map(|name| self.memories.get(name));
@@ -65,10 +113,10 @@ impl State {
             return Err(unknown_space(&request.space, &self.config));
         }
         let service = Name::from(request.service.as_str());
-        request.ips.iter().map(|ip| self.answer(&request.space, &service, *ip)).collect()
+        request.ips.iter().map(|ip| self.look(&request.space, &service, *ip)).collect()
     }
 
-    fn answer(&self, space: &str, service: &Name, ip: IpAddr) -> Result<LookupShape, Problem> {
+    fn look(&self, space: &str, service: &Name, ip: IpAddr) -> Result<LookupShape, Problem> {
         // Viewers' addresses come IPv4-mapped from dual-stack sockets (RFC 4291, 2.5.5.2).
         let entry = self.snapshot.table.lookup(space, ip.to_canonical());
         let group = match entry {
@@ -120,7 +168,7 @@ impl State {
         let unknown = Memory::default();
         let memory = self.memories.get(name).unwrap_or(&unknown);
         let owner = self.config.bas.get(name).map_or(name, |bas| bas.owner());
-        let held = self.guard.holds.iter().filter(|hold| hold.owner == *owner).map(units).sum();
+        let held = self.guard.holds.iter().filter(|hold| hold.owner == *owner).map(Hold::units).sum();
         let age = memory.last_complete.map(|at| now.duration_since(at).as_secs().try_into().unwrap_or(0));
         BasShape {
             name: name.to_string(),
@@ -198,29 +246,17 @@ fn addresses(listed: &[Listed]) -> String {
     sum.map_or_else(|| format!("{}+", u128::MAX), |n| n.to_string())
 }
 
-/// How much a hold keeps back.
-pub(super) fn units(hold: &Hold) -> u64 {
-    hold.changes.iter().fold(0, |sum, change| sum.saturating_add(change.range.units()))
-}
-
-/// What stands for exactly what a hold shows.
-fn digest(hold: &Hold) -> String {
-    let shown = (&hold.kind, &hold.owner, &hold.space, hold.family.number(), &hold.changes);
-    let octets = Sha256::digest(serde_json::to_vec(&shown).unwrap_or_default());
-    octets.iter().take(6).map(|octet| format!("{octet:02x}")).collect()
-}
-
 /// A hold, for JSON.
 pub(super) fn held_shape(hold: &Hold) -> HeldShape {
     HeldShape {
         id: hold.id,
-        digest: digest(hold),
+        digest: hold.digest(),
         bas: hold.owner.to_string(),
         space: hold.space.to_string(),
         family: hold.family.number(),
         kind: word(&hold.kind),
         reason: word(&hold.reason),
-        units: units(hold),
+        units: hold.units(),
         since: hold.since,
         incident: hold.incident,
         rejected: hold.rejected,

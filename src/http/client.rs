@@ -102,6 +102,7 @@ fn request(operation: Operation) -> Result<Request<Full<Bytes>>, Box<dyn std::er
         Operation::Approve(body) => (Method::POST, "held/approve", serde_json::to_vec(&body)?),
         Operation::Export(body) => (Method::POST, "export", serde_json::to_vec(&body)?),
         Operation::Lookup(body) => (Method::POST, "lookup", serde_json::to_vec(&body)?),
+        Operation::Reload => (Method::POST, "reload", Vec::new()),
         Operation::Poll(body) => (Method::POST, "poll", serde_json::to_vec(&body)?),
     };
     let mut request =

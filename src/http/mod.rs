@@ -5,4 +5,4 @@ mod client;
 mod routes;
 
 pub use client::{ClientError, ControlClient};
-pub use routes::{Handle, Request, router};
+pub use routes::{Handle, Request, reading, router};

@@ -50,16 +50,31 @@ fn stopping() -> Problem {
     Problem::new(503, "stopping", "the daemon is stopping", "try again when it runs")
 }
 
+/// The routes that only read, for TCP.
+pub fn reading(handle: Handle) -> Router {
+    Router::new()
+        .route("/livez", get(|| async { "ok\n" }))
+        .route("/readyz", get(ready))
+        .route("/api/v1/status", get(status))
+        .route("/api/v1/held", get(held))
+        .route("/api/v1/lookup", post(lookup))
+        .route("/api/v1/export", post(export))
+        .fallback(nothing_there)
+        .with_state(handle)
+}
+
 /// The routes of the control socket.
 pub fn router(handle: Handle) -> Router {
     Router::new()
         .route("/livez", get(|| async { "ok\n" }))
+        .route("/readyz", get(ready))
         .route("/api/v1/status", get(status))
         .route("/api/v1/held", get(held))
         .route("/api/v1/held/approve", post(approve))
         .route("/api/v1/lookup", post(lookup))
         .route("/api/v1/export", post(export))
         .route("/api/v1/poll", post(poll))
+        .route("/api/v1/reload", post(reload))
         .fallback(nothing_there)
         .with_state(handle)
 }
@@ -89,6 +104,25 @@ async fn export(State(handle): State<Handle>, Body(request): Body<crate::cycle::
 
 async fn poll(State(handle): State<Handle>, Body(request): Body<crate::cycle::PollRequest>) -> Response {
     respond(handle.ask(Operation::Poll(request)).await)
+}
+
+async fn reload(State(handle): State<Handle>) -> Response {
+    respond(handle.ask(Operation::Reload).await)
+}
+
+async fn ready(State(handle): State<Handle>) -> Response {
+    match handle.ask(Operation::Status).await {
+        Ok(Answer::Json(status)) if status.get("filled") == Some(&serde_json::Value::Bool(true)) => {
+            "ready\n".into_response()
+        }
+        Ok(_) => {
+            let wait = [(header::RETRY_AFTER, "30")];
+            let detail = "not enough of the fleet has been read; /api/v1/status shows how far it is";
+            (wait, problem(Problem::new(503, "not-filled", "nothing is published yet", detail)))
+                .into_response()
+        }
+        Err(refusal) => problem(refusal),
+    }
 }
 
 async fn nothing_there() -> Response {

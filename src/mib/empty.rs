@@ -18,7 +18,7 @@ pub struct Known<'a> {
     /// detection.
     pub router: bool,
     /// Whether a table ever had rows, by the name under which polls report it.
-    pub had_rows: &'a dyn Fn(&Name) -> bool,
+    pub had_rows: &'a (dyn Fn(&Name) -> bool + Sync),
 }
 
 /// Decides what the tables without rows are that were read in a context.

@@ -37,6 +37,17 @@ pub use target::Target;
 use crate::table::Snapshot;
 use stage::{Prepared, Stage};
 
+/// Puts a file in its place whole, as publishing does, and nothing more: for a file that no
+/// consumer is told of.
+///
+/// # Errors
+/// Where the path is no file's, or it could not be written.
+pub fn write_file(path: &std::path::Path, octets: &[u8]) -> Result<(), Failure> {
+    let target = Target::resolve(path)?;
+    file::write_new(&target, &[octets], 0o644)?;
+    file::install(&target)
+}
+
 /// Brings the export's files to the snapshot's generation. `now` is written into the
 /// manifest and nowhere else.
 ///

@@ -33,6 +33,8 @@ struct Staged {
     record: FileRecord,
     /// Whether there is a `.NAME.new` that is to replace the file.
     changed: bool,
+    /// The ending of what the consumer makes of the file, where it does.
+    derived: Option<&'static str>,
 }
 
 struct StagedGroups {
@@ -123,6 +125,7 @@ impl Work<'_> {
             .render(self.view, self.stamp)
             .map_err(|e| Failure::new(FailureReason::Render, e.to_string()))?;
         let staged = self.staged(target, format.name(), &rendered, before.map(|m| &m.table));
+        let staged = Staged { derived: format.derived(), ..staged };
         if staged.changed {
             file::write_new(&staged.target, &rendered.pieces(), self.export.mode)?;
             drop(rendered);
@@ -139,7 +142,7 @@ impl Work<'_> {
         };
         let bytes = fs::read(target.new_file()).map_err(|e| refuse(e.to_string()))?;
         let read = format.read(&bytes).map_err(|e| refuse(e.to_string()))?;
-        read.verify(self.view, |range| format.carried(range)).map_err(|e| refuse(e.to_string()))
+        read.verify(self.view, format.excluded()).map_err(|e| refuse(e.to_string()))
     }
 
     fn groups(
@@ -200,8 +203,8 @@ impl Work<'_> {
                 && b.fits(&target).is_ok_and(|fits| fits)
         });
         match same {
-            Some(before) => Staged { target, record: before.clone(), changed: false },
-            None => Staged { target, record, changed: true },
+            Some(before) => Staged { target, record: before.clone(), changed: false, derived: None },
+            None => Staged { target, record, changed: true, derived: None },
         }
     }
 }
@@ -219,6 +222,40 @@ impl Staged {
     fn discard(&self) {
         // The next publication clears it away where this fails.
         let _ = file::remove(&self.target.new_file());
+        let _ = self.remove_derived(&self.target.new_file());
+    }
+
+    /// Puts the new file in place. What the consumer made of the file before goes first, and
+    /// again after: it may be made at any time, and is taken for newer than a file that was
+    /// written before it.
+    fn install(&self) -> Result<(), Failure> {
+        self.drop_derived()?;
+        file::install(&self.target)?;
+        self.drop_derived()
+    }
+
+    fn put_back(&self) -> Result<(), Failure> {
+        self.drop_derived()?;
+        file::put_back(&self.target)?;
+        self.drop_derived()
+    }
+
+    fn drop_derived(&self) -> Result<(), Failure> {
+        let refuse = |e: std::io::Error| {
+            let detail = format!("what was made of {}: {e}", self.target.path().display());
+            Failure::new(FailureReason::Install, detail)
+        };
+        // The checker may have made one of the new file.
+        self.remove_derived(&self.target.new_file())
+            .and_then(|()| self.remove_derived(self.target.path()))
+            .map_err(refuse)
+    }
+
+    fn remove_derived(&self, of: &Path) -> std::io::Result<()> {
+        let Some(ending) = self.derived else { return Ok(()) };
+        let mut path = of.as_os_str().to_owned();
+        path.push(ending);
+        file::remove(Path::new(&path))
     }
 
     /// The file that a checker is to look at.
@@ -265,7 +302,7 @@ impl Stage {
         let installed = self
             .files()
             .try_for_each(|staged| file::keep_previous(&staged.target).map(|_| ()))
-            .and_then(|()| self.changed().try_for_each(|staged| file::install(&staged.target)));
+            .and_then(|()| self.changed().try_for_each(Staged::install));
         installed.inspect_err(|_| self.discard())
     }
 
@@ -275,7 +312,7 @@ impl Stage {
         let mut any = false;
         for staged in self.changed().rev() {
             if staged.target.previous().exists() {
-                file::put_back(&staged.target)?;
+                staged.put_back()?;
                 any = true;
             }
         }

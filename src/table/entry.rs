@@ -56,6 +56,14 @@ impl Entry {
             && self.class.is_kind_of(other.class)
     }
 
+    /// Both as one entry, where `next` goes on behind this one and says the same.
+    pub(super) fn joined(&self, next: &Self) -> Option<Self> {
+        let joins = self.space == next.space && self.range.touches(next.range) && self.says_same(next);
+        let range = Range::from_bits(self.range.family(), self.range.first_bits(), next.range.last_bits());
+        let range = range.filter(|_| joins)?;
+        Some(Self { class: self.class.max(next.class), ..self.with_range(range) })
+    }
+
     /// The same of other addresses.
     pub(super) fn with_range(&self, range: Range) -> Self {
         Self { range, ..self.clone() }

@@ -30,6 +30,8 @@ pub struct Context {
     pub name: Option<Domain>,
     /// The time to live of its answers, in seconds.
     pub ttl: Option<u32>,
+    /// The name servers of its zone, for files that hold the whole zone.
+    pub nameservers: Vec<Domain>,
 }
 
 /// The rows of a groups file.
@@ -201,14 +203,17 @@ fn take(rows: &mut Rows, row: Option<(Token, String)>) -> Result<(), String> {
 
 /// The edges of a group that are to be answered with: those with a weight, or all where
 /// none has one.
-fn answering<'v>(view: &'v View<'_>, group: &'v Group) -> Vec<&'v Edge> {
+pub(in crate::format) fn answering<'v>(view: &'v View<'_>, group: &'v Group) -> Vec<&'v Edge> {
     let weighted = |edge: &(&Edge, u32)| edge.1 > 0;
     let none = !view.edges_of(group).any(|edge| weighted(&edge));
     view.edges_of(group).filter(|edge| none || weighted(edge)).map(|(edge, _)| edge).collect()
 }
 
 /// The addresses of edges of one family, in order, each once.
-fn addresses<'v>(edges: &[&'v Edge], family: impl Fn(&IpAddr) -> bool) -> Vec<&'v IpAddr> {
+pub(in crate::format) fn addresses<'v>(
+    edges: &[&'v Edge],
+    family: impl Fn(&IpAddr) -> bool,
+) -> Vec<&'v IpAddr> {
     let mut list: Vec<&IpAddr> = Vec::new();
     for address in edges.iter().flat_map(|edge| &edge.addresses).filter(|a| family(a)) {
         if !list.contains(&address) {
@@ -219,8 +224,24 @@ fn addresses<'v>(edges: &[&'v Edge], family: impl Fn(&IpAddr) -> bool) -> Vec<&'
 }
 
 /// An edge's host as a domain name.
-fn host(edge: &Edge) -> Result<Option<Domain>, GroupsError> {
+pub(in crate::format) fn host(edge: &Edge) -> Result<Option<Domain>, GroupsError> {
     let parse =
         |host: &Name| host.parse().map_err(|source| GroupsError::BadHost { edge: edge.name.clone(), source });
     edge.host.as_ref().map(parse).transpose()
+}
+
+/// Where a group's viewers go that can go to one place only: the host of its nearest edge,
+/// else its first address, IPv6 in brackets.
+pub(in crate::format) fn target(view: &View<'_>, group: &Group) -> Result<String, GroupsError> {
+    for edge in answering(view, group) {
+        if let Some(host) = host(edge)? {
+            return Ok(host.to_string());
+        }
+        match edge.addresses.first() {
+            Some(IpAddr::V4(address)) => return Ok(address.to_string()),
+            Some(IpAddr::V6(address)) => return Ok(format!("[{address}]")),
+            None => {}
+        }
+    }
+    Err(GroupsError::NoAnswer { token: group.token.clone() })
 }

@@ -5,11 +5,9 @@
 //! A row gives the group's nearest edge: its host, else its first address (IPv6 in
 //! brackets). The row `default` answers for the default group.
 
-use std::net::IpAddr;
-
 use super::lines::{Reader, push};
-use super::{Context, Domain, GroupsError, GroupsFormat, ReadError, Rows, View, answering, host, text_rows};
-use crate::table::{Group, Token};
+use super::{Context, Domain, GroupsError, GroupsFormat, ReadError, Rows, View, target, text_rows};
+use crate::table::Token;
 
 /// Words that nginx takes for parameters of the map, unless a backslash stands before them.
 const PARAMETERS: [&str; 4] = ["default", "hostnames", "include", "volatile"];
@@ -74,20 +72,6 @@ fn is_parameter(token: &str) -> bool {
 fn key(token: &Token) -> String {
     let escape = if is_parameter(token.as_str()) { "\\" } else { "" };
     format!("{escape}{token}")
-}
-
-fn target(view: &View<'_>, group: &Group) -> Result<String, GroupsError> {
-    for edge in answering(view, group) {
-        if let Some(host) = host(edge)? {
-            return Ok(host.to_string());
-        }
-        match edge.addresses.first() {
-            Some(IpAddr::V4(address)) => return Ok(address.to_string()),
-            Some(IpAddr::V6(address)) => return Ok(format!("[{address}]")),
-            None => {}
-        }
-    }
-    Err(GroupsError::NoAnswer { token: group.token.clone() })
 }
 
 fn token(line: &str) -> Result<Token, String> {

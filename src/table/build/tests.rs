@@ -367,7 +367,7 @@ fn slow(claims: &[Claim], previous: &Table, rules: &BuildRules) -> (SlowTable, S
                 let here: Vec<&Claim> = claims
                     .iter()
                     .filter(|c| c.space == space && c.range.contains(family.address(address)))
-                    .filter(|c| !never && !(skip && c.class != Class::Override))
+                    .filter(|c| !(never || skip && c.class != Class::Override))
                     .collect();
                 let key = (space.clone(), family, address);
                 let winner = slow_decide(&here, before.get(&key), private);
