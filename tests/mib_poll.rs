@@ -646,3 +646,26 @@ async fn a_named_descriptor_needs_no_detection_and_leaves_none() {
     assert_eq!(names, [&Name::from("pools")]);
     assert!(table(&polled, "pools").repetitions.is_some_and(|repetitions| repetitions > 0));
 }
+
+#[tokio::test]
+async fn a_table_beyond_its_cap_is_too_large_and_harms_no_other() {
+    let source = Library::built_in().get("standard-connected").unwrap().source().to_owned();
+    // The walk has seven addresses, five prefixes and four interfaces.
+    let capped = |rows: u32| {
+        let source = source.replace("max-rows = 20000", &format!("max-rows = {rows}"));
+        Choice::Named(Arc::new(
+            Descriptor::parse("mine.toml", &source, Origin::File("mine.toml".into())).unwrap(),
+        ))
+    };
+    let agent = agent(&[("public", &walk("standard-connected"))]).await;
+    let mut request = request(agent.address());
+    request.choice = capped(7);
+    let polled = run(request.clone()).await;
+    assert_eq!((polled.state, polled.reason), (State::Complete, None), "{}", polled.detail);
+    request.choice = capped(6);
+    let polled = run(request).await;
+    assert_eq!((polled.state, polled.reason), (State::Failed, Some(Fault::Snmp(Reason::TooLarge))));
+    assert!(polled.detail.contains("more than 6 rows of this table"), "{}", polled.detail);
+    let states = states(&polled);
+    assert_eq!((states["addresses"].as_str(), states["v6-prefixes"].as_str()), ("too-large", "complete 2"));
+}

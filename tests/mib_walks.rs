@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::Timestamp;
-use poolsync::mib::{Library, RejectReason};
+use poolsync::mib::{self, Library, RejectReason, RowOutcome, Settings};
 use poolsync::poll::{Choice, Filter, Polled, Remembered, Request, Spaces, State, poll};
 use poolsync::snmp::{Context, Credentials, Limits, Recording, ReplayAgent, Secret, Target, Transport};
 use poolsync::table::{Listed, TableOutcome};
@@ -528,6 +528,44 @@ async fn flexbng_sections_with_the_vrf_of_their_group() {
         ]
     );
     assert_eq!(polled.rejected, []);
+}
+
+/// Every walk, but those of other contexts than the default one.
+fn all_walks() -> Vec<PathBuf> {
+    let files = std::fs::read_dir(walks()).unwrap().map(|entry| entry.unwrap().path());
+    let mut files: Vec<PathBuf> =
+        files.filter(|path| path.extension().is_some_and(|e| e == "snmprec")).collect();
+    files.retain(|path| !path.file_stem().unwrap().to_string_lossy().contains('@'));
+    files.sort();
+    files
+}
+
+#[tokio::test]
+async fn a_replayed_recording_says_what_the_router_would() {
+    let mut read = 0;
+    for path in all_walks() {
+        let recording = recording(&path);
+        let polled = polled(&[("public", recording.clone())], false).await;
+        let Some(name) = &polled.descriptor else { continue };
+        let library = Library::built_in();
+        let replay = mib::replay(library.get(name).unwrap(), &recording, Settings::default());
+        assert!(replay.known, "{}", path.display());
+        let rows = || replay.tables.iter().flat_map(|table| &table.rows);
+        let ranges: Vec<String> = rows()
+            .flat_map(|row| &row.ranges)
+            .map(|range| format!("{}|{}|{}-{}", range.pool, range.vrf, range.first, range.last))
+            .collect();
+        let listed: Vec<String> =
+            polled.ranges().map(|l| format!("{}|{}|{}", l.pool, l.vrf, l.range)).collect();
+        assert_eq!(ranges, listed, "{}", path.display());
+        let rejected = rows().filter(|row| row.outcome == RowOutcome::Rejected).count();
+        assert_eq!(rejected, polled.rejected.len(), "{}", path.display());
+        let states: Vec<&str> = replay.tables.iter().map(|table| table.state).collect();
+        assert!(!states.contains(&"failed"), "{}", path.display());
+        read += 1;
+    }
+    // All but the two that only the standard tables can read.
+    assert_eq!(read, all_walks().len() - 2);
 }
 
 /// Where recordings of real routers are, which are not ours to give away.

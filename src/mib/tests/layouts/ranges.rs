@@ -82,10 +82,10 @@ pub(super) fn huawei_bounds(pools: &[Pool]) -> (Objects, Vec<Said>) {
     paper.done()
 }
 
-/// InetAddressType, both ends as octets, both as numbers.
+/// InetAddressType, the octets of both ends, and the range.
 type Typed = (u32, Vec<u8>, Vec<u8>, (u128, u128));
 
-/// All ranges of a pool, of both families, with InetAddressType.
+/// All ranges of a pool, of both families.
 fn typed(pool: &Pool) -> Vec<Typed> {
     let four = pool.v4.iter().map(|r| (1, v4_octets(r.0).to_vec(), v4_octets(r.1).to_vec(), *r));
     let six = pool.v6.iter().map(|r| (2, r.0.to_be_bytes().to_vec(), r.1.to_be_bytes().to_vec(), *r));
