@@ -125,8 +125,8 @@ default-edge = "centre"
 path = "poolsync.db"
 
 [poll]
-timeout = "2s"
-retries = 3
+timeout = "1s"
+retries = 2
 deadline = "30s"
 
 [guard]

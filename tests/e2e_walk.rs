@@ -153,6 +153,45 @@ fn walks_over_snmp_come_out_the_same() {
     }
 }
 
+/// A community with the context in it reaches the second virtual router of the JUNOSe box.
+/// The first one is the default context, and its ranges are in no VRF.
+#[test]
+fn virtual_routers_are_walked_as_contexts() {
+    if !have("virtual_routers_are_walked_as_contexts", &["snmpsimd"]) {
+        return;
+    }
+    let scratch = Scratch::new();
+    let files = ["juniper-junose-erx", "juniper-junose-erx@router2"].map(walk_file);
+    let simulator = snmpsim::Simulator::start(&scratch, &files);
+    let text = configuration(&[("erx", simulator.address(), "east")]).replacen(
+        &format!("community = {{ env = \"{}\" }}", site::COMMUNITY_ENV),
+        "community = \"juniper-junose-erx\"\ncontext-community = \"{community}@{context}\"",
+        1,
+    );
+    let site = Site::new(scratch, &text);
+    let json = site.run(&["walk", "erx", "--json"]).expect(0).json();
+    assert_eq!(json["state"], "complete");
+    let expected = [
+        "biz-static - 198.51.100.16 198.51.100.31 16 16 4",
+        "corp-vpn vr-corp 192.168.10.5 192.168.10.99 95 95 9",
+        "corp-vpn vr-corp 192.168.12.0 192.168.12.127 128 128 3",
+        "iptv - 100.64.0.10 100.64.3.250 1009 1009 12",
+        "pppoe-a - 10.0.0.3 10.0.0.250 248 248 201",
+        "pppoe-a - 10.0.4.0 10.0.5.255 512 512 300",
+    ];
+    assert_eq!(ranges(&json), expected);
+    // The second virtual router is in no space, so that it enters no table.
+    let spaces: Vec<(String, bool)> = json["ranges"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|r| (support::json::text(&r["vrf"]), r["space"].is_null()))
+        .collect();
+    assert!(spaces.iter().all(|(vrf, none)| (vrf == "vr-corp") == *none), "{spaces:?}");
+    site.run(&["poll"]).expect(0);
+    assert!(site.entries().iter().all(|entry| !entry.starts_with("192.168.")), "{:?}", site.entries());
+}
+
 #[test]
 fn an_old_junose_box_is_read_by_its_first_ranges() {
     let scratch = Scratch::new();
@@ -195,12 +234,12 @@ fn prefixes_of_a_range_are_the_fewest() {
 /// A recording that may not be handed on with the sources: it is looked for beside them.
 #[test]
 fn the_recorded_flexbng_gives_32_ranges_in_32_pools() {
-    let folder = std::env::var_os("POOLSYNC_RECORDED_WALKS")
+    let folder = std::env::var_os("POOLSYNC_RECORDINGS")
         .map_or_else(|| repository("../shared/walks/recorded"), PathBuf::from);
     let file = folder.join("netelastic-flexbng-ippool.snmprec");
     if !file.is_file() {
         let test = "the_recorded_flexbng_gives_32_ranges_in_32_pools";
-        return skip(test, "no recorded walks here (POOLSYNC_RECORDED_WALKS)");
+        return skip(test, "no recorded walks here (POOLSYNC_RECORDINGS)");
     }
     let args = ["walk", "--json", "--mib", "netelastic-flexbng", "--replay", file.to_str().unwrap()];
     let json = poolsync::run(args).expect(0).json();

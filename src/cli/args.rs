@@ -39,6 +39,8 @@ pub enum Command {
     /// Show and approve changes that the guard keeps back.
     #[command(subcommand)]
     Held(HeldCommand),
+    /// Have the running service read its configuration anew; a broken one changes nothing.
+    Reload,
     /// List, show and check the descriptors of vendors' tables.
     #[command(subcommand)]
     Mib(MibCommand),

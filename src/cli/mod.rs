@@ -2,6 +2,7 @@
 
 mod args;
 mod check;
+mod demo;
 mod exit;
 mod held;
 mod mib;
@@ -10,6 +11,7 @@ mod owner;
 mod poll;
 mod read;
 mod reports;
+mod run;
 mod site;
 mod stop;
 mod text;
@@ -60,6 +62,8 @@ async fn dispatch(cli: &Cli) -> Result<Exit, Stop> {
         Command::Poll(args) => poll::run(args, config, json).await,
         Command::Status => read::status(config, json).await,
         Command::Walk(args) => walk::run(args, config, json).await,
-        Command::Run | Command::Demo(_) => Err(Stop::failed("not built yet")),
+        Command::Run => run::run(config).await,
+        Command::Reload => run::reload(config).await,
+        Command::Demo(args) => demo::run(args, json).await,
     }
 }

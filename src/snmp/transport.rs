@@ -364,6 +364,13 @@ mod tests {
         assert_eq!(heard, BACKLOG);
     }
 
+    #[tokio::test]
+    async fn no_salt_is_given_twice() {
+        let transport = Transport::new().unwrap();
+        let salts: std::collections::HashSet<u64> = (0..1000).map(|_| transport.salt()).collect();
+        assert_eq!(salts.len(), 1000);
+    }
+
     #[test]
     fn a_zone_counts_only_where_both_sides_name_one() {
         let zone = |id| SocketAddr::V6(std::net::SocketAddrV6::new("fe80::1".parse().unwrap(), 161, 0, id));

@@ -7,6 +7,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stderr)]
 
 pub mod dns;
+pub mod engine;
 pub mod http;
 pub mod json;
 pub mod junose;

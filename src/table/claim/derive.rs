@@ -195,3 +195,6 @@ impl Router<'_> {
         rows.iter().flat_map(of_row).collect()
     }
 }
+
+#[cfg(test)]
+mod tests;

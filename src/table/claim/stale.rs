@@ -34,7 +34,7 @@ pub(super) struct Staleness<'a> {
     settings: ClaimSettings,
     now: Timestamp,
     fleet: usize,
-    /// The last complete polls of BASes that are stale in every table; sorted.
+    /// The last complete reads of BASes that are silent; sorted.
     silent: Vec<Timestamp>,
     /// By space: what was begun to be listed after the oldest last read of a stale table.
     newer: BTreeMap<&'a Name, Overlaps<Newer<'a>>>,
@@ -99,11 +99,21 @@ impl<'a> Staleness<'a> {
     }
 }
 
-/// When a BAS was last heard of, if it is stale in every table that was ever read.
+/// When a BAS was last heard of, if it is silent: no table of it was read for so long, and
+/// the last try failed. It need not be stale yet: when the poller starts behind a dead
+/// uplink, the first BAS to fail three times must not be taken for a dead one.
 fn silent_since(memory: &Memory, now: Timestamp, after: SignedDuration) -> Option<Timestamp> {
-    let read = || memory.tables.values().filter(|table| table.last_complete.is_some());
-    let silent = read().all(|table: &TableMemory| table.is_stale(now, after));
-    if silent { read().filter_map(|table| table.last_complete).max() } else { None }
+    let silent = |table: &TableMemory, last: Timestamp| table.failed > 0 && now.duration_since(last) >= after;
+    let mut heard = None;
+    for table in memory.tables.values() {
+        if let Some(last) = table.last_complete {
+            if !silent(table, last) {
+                return None;
+            }
+            heard = heard.max(Some(last));
+        }
+    }
+    heard
 }
 
 /// What BASes that are not stale began to list after a time.

@@ -89,13 +89,14 @@ pub(super) fn addresses(holds: &[Hold]) -> BTreeMap<Name, RangeSet> {
 
 type Key = (HoldKind, Name, Name, Family);
 
-/// Puts new holds in the place of the old ones. A hold of the same kind, owner, space and
-/// family keeps its number. Gives the numbers that are new and those that are gone.
+/// Puts new holds in the place of the old ones. A number stands for exactly what was shown
+/// under it: a hold that is no longer the same gets another, and keeps its time. Gives the
+/// numbers that are new and those that are gone.
 pub(super) fn renew(memory: &mut GuardMemory, drafts: Vec<Draft>, now: Timestamp) -> (Vec<u64>, Vec<u64>) {
     let key = |hold: Hold| ((hold.kind, hold.owner.clone(), hold.space.clone(), hold.family), hold);
     let mut old: BTreeMap<Key, Hold> = memory.holds.drain(..).map(key).collect();
     let mut incidents: BTreeMap<(Name, Family), u64> = BTreeMap::new();
-    let mut opened = Vec::new();
+    let (mut opened, mut closed) = (Vec::new(), Vec::new());
     for draft in drafts {
         let Draft { kind, reason, owner, space, family, incident, changes } = draft;
         let before = old.remove(&(kind, owner.clone(), space.clone(), family));
@@ -106,12 +107,14 @@ pub(super) fn renew(memory: &mut GuardMemory, drafts: Vec<Draft>, now: Timestamp
                 memory.last_incident
             }));
         }
-        let (id, since, rejected) = match before {
-            Some(hold) => (hold.id, hold.since, hold.rejected),
-            None => {
+        let (since, rejected) = before.as_ref().map_or((now, false), |hold| (hold.since, hold.rejected));
+        let id = match before {
+            Some(hold) if hold.changes == changes => hold.id,
+            other => {
+                closed.extend(other.map(|hold| hold.id));
                 memory.last_id += 1;
                 opened.push(memory.last_id);
-                (memory.last_id, now, false)
+                memory.last_id
             }
         };
         memory.holds.push(Hold {
@@ -128,5 +131,7 @@ pub(super) fn renew(memory: &mut GuardMemory, drafts: Vec<Draft>, now: Timestamp
         });
     }
     memory.holds.sort_by_key(|hold| hold.id);
-    (opened, old.into_values().map(|hold| hold.id).collect())
+    closed.extend(old.into_values().map(|hold| hold.id));
+    closed.sort_unstable();
+    (opened, closed)
 }
