@@ -394,7 +394,8 @@ fn what_static_lines_would_choose_otherwise_is_cut() {
 fn what_our_own_formats_write_gives_the_table_back() {
     let snapshot = fixture::fixed();
     let known = Known::of_snapshot(&snapshot);
-    for format in poolsync::format::formats() {
+    // The lines of a template are anybody's.
+    for format in poolsync::format::formats().iter().filter(|format| format.name() != "template") {
         let name = format.name();
         let one = format.spaces() == poolsync::format::Spaces::One;
         let space = one.then(|| Name::from("internet"));
@@ -405,8 +406,10 @@ fn what_our_own_formats_write_gives_the_table_back() {
         assert_eq!(table.remarks, [], "{name}");
         assert_eq!(LegacyFormat::of_name(name), Some(table.format), "{name}");
         // Address by address at the ends of every row: who answers.
-        for row in view.rows().iter().filter(|row| format.carried(row.entry.range).is_some()) {
-            for address in [row.entry.range.first(), row.entry.range.last()] {
+        let carried =
+            |address: &std::net::IpAddr| !format.excluded().iter().any(|range| range.contains(*address));
+        for row in view.rows() {
+            for address in [row.entry.range.first(), row.entry.range.last()].into_iter().filter(carried) {
                 let found = table
                     .rows
                     .iter()
@@ -424,7 +427,8 @@ fn what_our_own_formats_write_gives_the_table_back() {
         let covered = |ranges: Vec<poolsync::address::Range>| {
             ranges.into_iter().collect::<poolsync::address::RangeSet>()
         };
-        let ours = view.rows().iter().filter_map(|row| format.carried(row.entry.range)).collect();
-        assert_eq!(covered(table.rows.iter().map(|row| row.range).collect()), covered(ours), "{name}");
+        let excluded: poolsync::address::RangeSet = format.excluded().iter().copied().collect();
+        let ours = covered(view.rows().iter().map(|row| row.entry.range).collect()).subtract(&excluded);
+        assert_eq!(covered(table.rows.iter().map(|row| row.range).collect()), ours, "{name}");
     }
 }
