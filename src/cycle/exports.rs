@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use jiff::Timestamp;
 use tokio::task::JoinSet;
@@ -179,14 +180,19 @@ fn word(reason: FailureReason) -> String {
 }
 
 /// How an export stands: its manifest on disk, and the last attempt where one failed.
-pub(super) fn export_shape(export: &Export, last: Option<&Published>) -> ExportShape {
+pub(super) fn export_shape(export: &Export, last: Option<&Published>, interval: Duration) -> ExportShape {
     let manifest = Target::resolve(&export.path).ok().and_then(|target| Manifest::read(&target));
     let failure = match last.map(|l| &l.state) {
         Some(State::Failed(failure)) => Some(word(failure.reason)),
         _ => None,
     };
+    let until = match last.map(|l| &l.state) {
+        Some(State::Deferred { until }) => Some(*until),
+        _ => None,
+    };
     let state = match (&failure, &manifest) {
         (Some(_), _) => "failed",
+        (None, Some(_)) if until.is_some() => "deferred",
         (None, Some(_)) => "published",
         (None, None) => "missing",
     };
@@ -195,6 +201,17 @@ pub(super) fn export_shape(export: &Export, last: Option<&Published>) -> ExportS
         state: state.to_owned(),
         reason: failure,
         generation: manifest.as_ref().map(|m| m.generation),
+        changed: manifest.as_ref().and_then(|m| m.changed),
+        confirmed: manifest.as_ref().and_then(|m| m.confirmed),
         published: manifest.map(|m| m.written),
+        deferred_until: until,
+        effect_s: effect(export, last, interval).as_secs(),
     }
+}
+
+/// What a change on a router costs until viewers are answered anew, at most.
+fn effect(export: &Export, last: Option<&Published>, interval: Duration) -> Duration {
+    let ttl = Duration::from_secs(export.context.ttl.unwrap_or(0).into());
+    let took = last.map(|l| l.took).unwrap_or_default();
+    [export.min_interval, took, ttl].into_iter().fold(interval, Duration::saturating_add)
 }
