@@ -48,12 +48,16 @@ fn every_table_format_gives_its_golden_file() {
 
 /// The templates that are built in, with what their exports say.
 fn shipped() -> Vec<(&'static str, Template)> {
-    let context = Context {
+    Template::names().map(|name| (name, Template::shipped(name, &context()).unwrap())).collect()
+}
+
+fn context() -> Context {
+    Context {
         name: Some("cdn.example.com".parse().unwrap()),
         ttl: Some(30),
-        nameservers: vec!["ns1.example.net".parse().unwrap()],
-    };
-    Template::names().map(|name| (name, Template::shipped(name, &context).unwrap())).collect()
+        nameservers: vec!["ns1.example.net".parse().unwrap(), "ns2.example.net".parse().unwrap()],
+        table: Some("/srv/gslb/table".into()),
+    }
 }
 
 #[test]
@@ -97,8 +101,7 @@ fn every_golden_table_reads_back_as_the_table() {
 fn every_groups_format_gives_its_golden_file_and_reads_it() {
     let snapshot = fixture::fixed();
     let view = view(&snapshot, Spaces::Named);
-    let context =
-        Context { name: Some("CDN.example.com.".parse().unwrap()), ttl: Some(30), ..Context::default() };
+    let context = Context { name: Some("CDN.example.com.".parse().unwrap()), ..context() };
     for format in groups_formats() {
         let rows = format.rows(&view, &context).unwrap();
         let golden = golden(&format!("groups-{}.golden", format.name()));

@@ -521,7 +521,12 @@ fn an_empty_table_has_whole_files_too() {
         assert_eq!(read.lookup("internet", ip), read.default(), "{}", format.name());
     }
     let view = View::new(&snapshot, &internet()).unwrap();
-    let context = Context { name: Some("cdn.example.com".parse().unwrap()), ttl: None, ..Context::default() };
+    let context = Context {
+        name: Some("cdn.example.com".parse().unwrap()),
+        ttl: None,
+        nameservers: vec!["ns1.example.net".parse().unwrap()],
+        table: Some("/srv/table".into()),
+    };
     for format in groups_formats() {
         let rows = format.rows(&view, &context).unwrap();
         assert_eq!(rows.rows.keys().cloned().collect::<Vec<_>>(), [token("centre")], "{}", format.name());

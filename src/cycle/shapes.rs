@@ -296,7 +296,7 @@ pub struct BasShape {
 pub struct ExportShape {
     /// Its name.
     pub name: String,
-    /// published, failed, or missing.
+    /// published, deferred, failed, or missing.
     pub state: String,
     /// Why it failed; a closed list.
     pub reason: Option<String>,
@@ -304,6 +304,21 @@ pub struct ExportShape {
     pub generation: Option<u64>,
     /// When that was written.
     pub published: Option<Timestamp>,
+    /// When its file last changed.
+    #[serde(default)]
+    pub changed: Option<Timestamp>,
+    /// When the consumer was last seen to answer as the file says; none where it is not
+    /// asked.
+    #[serde(default)]
+    pub confirmed: Option<Timestamp>,
+    /// Where a change came too soon: when it will be published.
+    #[serde(default)]
+    pub deferred_until: Option<Timestamp>,
+    /// What a change on a router costs until viewers are answered anew, at most, in seconds:
+    /// the poll's interval, the pace of the export, the last publication and the time to
+    /// live of the answers.
+    #[serde(default)]
+    pub effect_s: u64,
 }
 
 /// What `status` shows.

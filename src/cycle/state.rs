@@ -160,7 +160,11 @@ impl State {
             bas: self.config.bas.keys().map(|name| self.bas_shape(name, now)).collect(),
             held: self.guard.holds.len(),
             conflicts: self.conflicts.len(),
-            exports: self.exports.iter().map(|e| export_shape(e, self.published.get(&e.name))).collect(),
+            exports: {
+                let interval = self.config.poll.interval;
+                let shape = |e: &Export| export_shape(e, self.published.get(&e.name), interval);
+                self.exports.iter().map(shape).collect()
+            },
         }
     }
 

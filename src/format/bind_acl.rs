@@ -9,6 +9,7 @@
 //! `localnets` are BIND's own: a group of such a name gets a dot in front, which no token
 //! has.
 
+use super::groups::case_clash;
 use super::lines::{Reader, head, prefix, push};
 use super::readback::Collector;
 use super::{Format, ReadBack, ReadError, RenderError, Rendered, Spaces, Stamp, View, by_group, one_space};
@@ -39,7 +40,9 @@ impl Format for BindAcl {
     fn render(&self, view: &View<'_>, stamp: &Stamp) -> Result<Rendered, RenderError> {
         one_space(self.name(), view)?;
         let groups = by_group(view);
-        refuse_clash(groups.keys().copied())?;
+        if let Some((first, second)) = case_clash(groups.keys().copied()) {
+            return Err(RenderError::CaseClash { format: self.name(), first, second });
+        }
         let mut body = format!("# default {}\n", view.default_group().token);
         let mut rows = 0;
         for (token, ranges) in groups {
@@ -87,21 +90,6 @@ impl Format for BindAcl {
 
 fn dot(name: &str) -> &'static str {
     if OWN.iter().any(|own| own.eq_ignore_ascii_case(name)) { "." } else { "" }
-}
-
-fn refuse_clash<'a>(tokens: impl Iterator<Item = &'a Token>) -> Result<(), RenderError> {
-    let mut tokens: Vec<&Token> = tokens.collect();
-    tokens.sort_by_key(|token| token.as_str().to_ascii_lowercase());
-    let clash = tokens.windows(2).find_map(|pair| match pair {
-        [a, b] if a.as_str().eq_ignore_ascii_case(b.as_str()) => Some((*a, *b)),
-        _ => None,
-    });
-    match clash {
-        Some((first, second)) => {
-            Err(RenderError::CaseClash { format: "bind-acl", first: first.clone(), second: second.clone() })
-        }
-        None => Ok(()),
-    }
 }
 
 /// The token of the line that begins a list.

@@ -15,6 +15,7 @@ mod bind_acl;
 mod carried;
 mod csv;
 mod czf;
+mod differences;
 mod entry_json;
 pub mod groups;
 mod json;
@@ -31,6 +32,7 @@ use std::fmt;
 
 use thiserror::Error;
 
+pub use differences::{Difference, differences};
 pub use limits::{Limit, Limits, Warning};
 pub use mmdb::Duplicate;
 pub use readback::{Mismatch, ReadBack, ReadError, ReadRow};

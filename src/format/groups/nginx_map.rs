@@ -6,7 +6,10 @@
 //! brackets). The row `default` answers for the default group.
 
 use super::lines::{Reader, push};
-use super::{Context, Domain, GroupsError, GroupsFormat, ReadError, Rows, View, target, text_rows};
+use super::{
+    Context, GroupsError, GroupsFormat, ReadError, Rows, View, is_target, refuse_case_clash, target,
+    text_rows,
+};
 use crate::table::Token;
 
 /// Words that nginx takes for parameters of the map, unless a backslash stands before them.
@@ -26,7 +29,7 @@ impl GroupsFormat for NginxMap {
     }
 
     fn rows(&self, view: &View<'_>, _context: &Context) -> Result<Rows, GroupsError> {
-        self.refuse_clash(view)?;
+        refuse_case_clash(self.name(), view)?;
         let mut rows =
             Rows { lead: format!("default {};\n", target(view, view.default_group())?), ..Rows::default() };
         for group in view.groups() {
@@ -47,21 +50,6 @@ impl GroupsFormat for NginxMap {
     /// nginx compares map keys without regard to case.
     fn folds_case(&self) -> bool {
         true
-    }
-}
-
-impl NginxMap {
-    fn refuse_clash(&self, view: &View<'_>) -> Result<(), GroupsError> {
-        let mut tokens: Vec<&Token> = view.groups().map(|group| &group.token).collect();
-        tokens.sort_by_key(|token| token.as_str().to_ascii_lowercase());
-        match tokens.windows(2).find(|pair| pair[0].as_str().eq_ignore_ascii_case(pair[1].as_str())) {
-            Some(pair) => Err(GroupsError::CaseClash {
-                format: self.name(),
-                first: pair[0].clone(),
-                second: pair[1].clone(),
-            }),
-            None => Ok(()),
-        }
     }
 }
 
@@ -87,11 +75,8 @@ fn token(line: &str) -> Result<Token, String> {
 }
 
 fn value(text: &str) -> Result<(), String> {
-    let host = text.strip_suffix(';').unwrap_or_default();
-    let bracketed = host.strip_prefix('[').and_then(|h| h.strip_suffix(']'));
-    let good = match bracketed {
-        Some(v6) => v6.parse::<std::net::Ipv6Addr>().is_ok(),
-        None => host.parse::<std::net::Ipv4Addr>().is_ok() || host.parse::<Domain>().is_ok(),
-    };
-    if good { Ok(()) } else { Err(format!("`{}` is no host", text.escape_debug())) }
+    match text.strip_suffix(';') {
+        Some(target) if is_target(target) => Ok(()),
+        _ => Err(format!("`{}` is no host", text.escape_debug())),
+    }
 }

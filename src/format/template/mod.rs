@@ -79,7 +79,7 @@ impl Template {
     }
 
     /// The names of those that are built in.
-    pub fn names() -> impl Iterator<Item = &'static str> {
+    pub fn names() -> impl Iterator<Item = &'static str> + Clone {
         SHIPPED.iter().map(|(name, _)| *name)
     }
 }
