@@ -100,11 +100,12 @@ impl Network {
 
     /// The ranges of every router, by the edge that stands by it: from the routers' rows.
     fn truth(&self) -> BTreeMap<&'static str, Vec<Range>> {
+        let huawei = walk("huawei");
         BTreeMap::from([
             ("east", snmprec::junose_pools(self.v2c.rows())),
             ("west", snmprec::junose_pools(self.v3.rows())),
             ("north", snmprec::zte_pools(&walk("zte"))),
-            ("south", snmprec::huawei_sections(&walk("huawei"))),
+            ("south", [snmprec::huawei_sections(&huawei), snmprec::huawei_prefixes(&huawei)].concat()),
             ("middle", snmprec::cisco_pools(&walk("cisco"))),
         ])
     }

@@ -47,6 +47,8 @@ const WALKS: &[Walk] = &[
         descriptor: "juniper-junose",
         ranges: &[
             "biz-static - 198.51.100.16 198.51.100.31 16 16 4",
+            // A shared pool: the network of the DHCP pool res-dhcp, 10.9.0.0 255.255.252.0.
+            "dhcp-share - 10.9.0.0 10.9.3.255 1024 1021 55",
             "iptv - 100.64.0.10 100.64.3.250 1009 1009 12",
             "pppoe-a - 10.0.0.3 10.0.0.250 248 248 201",
             "pppoe-a - 10.0.4.0 10.0.5.255 512 512 300",
@@ -68,6 +70,10 @@ const WALKS: &[Walk] = &[
             "corp vpn-corp 192.168.10.5 192.168.10.99 95 95 11",
             "iptv - 100.64.0.2 100.64.3.254 1021 1021 40",
             "old-locked - 198.51.100.2 198.51.100.62 61 61 0",
+            // fd00:10::/40, 2001:db8:100::/48, 2001:db8:1000::/40: 2^88 and 2^80 addresses.
+            "pool-corp vpn-corp fd00:10:: fd00:10:ff:ffff:ffff:ffff:ffff:ffff 309485009821345068724781056 - -",
+            "pool-nd - 2001:db8:100:: 2001:db8:100:ffff:ffff:ffff:ffff:ffff 1208925819614629174706176 - -",
+            "pool-pd - 2001:db8:1000:: 2001:db8:10ff:ffff:ffff:ffff:ffff:ffff 309485009821345068724781056 - -",
             "pppoe-a - 10.0.0.3 10.0.0.250 248 248 190",
             "pppoe-a - 10.0.4.0 10.0.5.255 512 512 77",
         ],
@@ -79,7 +85,7 @@ const WALKS: &[Walk] = &[
             "IPTV-CUST - 100.64.0.1 100.64.3.254 1022 - 12",
             "PPP - 10.0.0.3 10.0.0.250 248 - 200",
             "PPP - 10.0.4.0 10.0.5.255 512 - 10",
-            "corp-pool - 192.168.10.5 192.168.10.99 95 - 5",
+            "corp-pool vrf-corp 192.168.10.5 192.168.10.99 95 - 5",
             "one - 198.51.100.9 198.51.100.9 1 - 1",
             // A /40 of IPv6: 2^88 addresses.
             "v6pd - 2001:db8:1000:: 2001:db8:10ff:ffff:ffff:ffff:ffff:ffff 309485009821345068724781056 - 9",
@@ -153,6 +159,32 @@ fn walks_over_snmp_come_out_the_same() {
     }
 }
 
+/// Whatever a vendor's walk gives: the replay agent and `snmpsimd` must give the same.
+#[test]
+fn every_walk_comes_out_the_same_by_replay_and_over_snmp() {
+    if !have("every_walk_comes_out_the_same_by_replay_and_over_snmp", &["snmpsimd"]) {
+        return;
+    }
+    let folder = std::fs::read_dir(repository("tests/data/walks")).unwrap();
+    let mut files: Vec<PathBuf> = folder.map(|entry| entry.unwrap().path()).collect();
+    files.retain(|path| path.extension().is_some_and(|e| e == "snmprec"));
+    assert!(files.len() >= 11, "{files:?}");
+    let scratch = Scratch::new();
+    let simulator = snmpsim::Simulator::start(&scratch, &files);
+    let address = simulator.address().to_string();
+    for file in &files {
+        let mut command = poolsync::command(["walk", &address, "--community-env", "WALK", "--json"]);
+        command.env("WALK", file.file_stem().unwrap());
+        let asked = poolsync::run_command(command);
+        let replayed = poolsync::run(["walk", "--json", "--replay", file.to_str().unwrap()]);
+        assert_eq!(asked.code, replayed.code, "{}", file.display());
+        let (asked, replayed) = (asked.json(), replayed.json());
+        for key in ["descriptor", "state", "reason", "tables", "ranges", "rejected"] {
+            assert_eq!(asked[key], replayed[key], "{}: {key}", file.display());
+        }
+    }
+}
+
 /// A community with the context in it reaches the second virtual router of the JUNOSe box.
 /// The first one is the default context, and its ranges are in no VRF.
 #[test]
@@ -175,6 +207,7 @@ fn virtual_routers_are_walked_as_contexts() {
         "biz-static - 198.51.100.16 198.51.100.31 16 16 4",
         "corp-vpn vr-corp 192.168.10.5 192.168.10.99 95 95 9",
         "corp-vpn vr-corp 192.168.12.0 192.168.12.127 128 128 3",
+        "dhcp-share - 10.9.0.0 10.9.3.255 1024 1021 55",
         "iptv - 100.64.0.10 100.64.3.250 1009 1009 12",
         "pppoe-a - 10.0.0.3 10.0.0.250 248 248 201",
         "pppoe-a - 10.0.4.0 10.0.5.255 512 512 300",

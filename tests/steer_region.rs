@@ -1,6 +1,8 @@
 //! Regions steered by load: weights, order, hysteresis, and what happens when a source of
 //! loads dies.
 
+#![allow(clippy::unwrap_used, clippy::panic)]
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
 

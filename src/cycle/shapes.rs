@@ -4,7 +4,9 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+pub use super::act_shapes::{DrainShape, EdgeShape, PinShape, PinnedShape};
 pub use super::walked::{polled_shape, walk_shape};
+use crate::table::Change;
 
 /// One table of one BAS, as read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -110,6 +112,23 @@ pub struct ChangedShape {
     pub altered: usize,
 }
 
+impl ChangedShape {
+    /// How many changes of each kind there are.
+    pub fn of(changes: &[Change]) -> Self {
+        let count = |wanted: fn(&Change) -> bool| changes.iter().filter(|change| wanted(change)).count();
+        Self {
+            added: count(|c| matches!(c, Change::Added(_))),
+            removed: count(|c| matches!(c, Change::Removed(_))),
+            altered: count(|c| matches!(c, Change::Altered { .. })),
+        }
+    }
+
+    /// Whether nothing differs.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
 /// What became of one BAS in a poll.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PolledShape {
@@ -204,6 +223,9 @@ pub struct PollShape {
     pub held: Vec<HeldShape>,
     /// Export by export.
     pub published: Vec<PublishedShape>,
+    /// The generation whose ranges are published whatever polls find.
+    #[serde(default)]
+    pub pinned: Option<u64>,
 }
 
 /// How far the fleet has been read.
@@ -334,10 +356,15 @@ pub struct StatusShape {
     pub filled: bool,
     /// How far the fleet has been read.
     pub progress: ProgressShape,
-    /// Whether publishing is frozen.
+    /// Whether somebody keeps what is published as it is.
     pub frozen: bool,
-    /// The generation that is pinned.
+    /// The generation whose ranges are published whatever polls find; null where none is
+    /// pinned.
     pub pinned: Option<u64>,
+    /// More of that.
+    pub pin: Option<PinShape>,
+    /// The drained edges.
+    pub drained: Vec<DrainShape>,
     /// Whether a daemon answered, or the store was read.
     pub running: bool,
     /// BAS by BAS.
