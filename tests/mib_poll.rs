@@ -291,6 +291,16 @@ async fn names_that_are_gone_are_not_believed_while_ranges_need_them() {
 }
 
 #[tokio::test]
+async fn counts_that_are_gone_are_no_failure() {
+    let (first, polled) = after_loss("h3c-comware", &[".25506.2.101.2.6."]).await;
+    assert_eq!((polled.state, polled.reason), (State::Complete, None), "{}", polled.detail);
+    assert_eq!(states(&polled)["statistics"], "complete 0");
+    assert_eq!(polled.ranges().count(), first.ranges().count());
+    assert!(polled.ranges().all(|listed| listed.size.is_none() && listed.used.is_none()));
+    assert!(polled.notes.contains(&"table statistics: 0 rows, was 3".to_owned()), "{:?}", polled.notes);
+}
+
+#[tokio::test]
 async fn a_table_whose_wanted_columns_alone_are_gone_is_judged_the_same() {
     // Column 2, the description, is still there.
     let full = walk("huawei-me60");
