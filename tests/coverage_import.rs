@@ -394,14 +394,9 @@ fn what_static_lines_would_choose_otherwise_is_cut() {
 fn what_our_own_formats_write_gives_the_table_back() {
     let snapshot = fixture::fixed();
     let known = Known::of_snapshot(&snapshot);
-<<<<<<< HEAD
     // The other formats are the operator's own lines, or have no table to give back.
     let mut read = 0;
     for format in poolsync::format::formats() {
-=======
-    // The lines of a template are anybody's.
-    for format in poolsync::format::formats().iter().filter(|format| format.name() != "template") {
->>>>>>> format
         let name = format.name();
         if LegacyFormat::of_name(name).is_none() {
             continue;
@@ -416,17 +411,10 @@ fn what_our_own_formats_write_gives_the_table_back() {
         assert_eq!(table.remarks, [], "{name}");
         assert_eq!(LegacyFormat::of_name(name), Some(table.format), "{name}");
         // Address by address at the ends of every row: who answers.
-<<<<<<< HEAD
         let excluded: poolsync::address::RangeSet = format.excluded().iter().copied().collect();
         for row in view.rows() {
             let ends = [row.entry.range.first(), row.entry.range.last()];
             for address in ends.into_iter().filter(|address| !excluded.contains(*address)) {
-=======
-        let carried =
-            |address: &std::net::IpAddr| !format.excluded().iter().any(|range| range.contains(*address));
-        for row in view.rows() {
-            for address in [row.entry.range.first(), row.entry.range.last()].into_iter().filter(carried) {
->>>>>>> format
                 let found = table
                     .rows
                     .iter()
@@ -444,10 +432,6 @@ fn what_our_own_formats_write_gives_the_table_back() {
         let covered = |ranges: Vec<poolsync::address::Range>| {
             ranges.into_iter().collect::<poolsync::address::RangeSet>()
         };
-<<<<<<< HEAD
-=======
-        let excluded: poolsync::address::RangeSet = format.excluded().iter().copied().collect();
->>>>>>> format
         let ours = covered(view.rows().iter().map(|row| row.entry.range).collect()).subtract(&excluded);
         assert_eq!(covered(table.rows.iter().map(|row| row.range).collect()), ours, "{name}");
     }

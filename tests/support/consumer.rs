@@ -2,7 +2,7 @@
 //! address by a slow scan over those; and the export of the consumer's own example folder.
 
 use std::collections::BTreeMap;
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::path::Path;
 use std::time::Duration;
 
@@ -158,7 +158,7 @@ impl World {
             fixture::group(BOTH, &[("gz-01", 3), ("gz-02", 1)]),
         ];
         let owners = ["gz-01", "gz-02", BOTH].map(|name| (name, name));
-        let edges: Vec<_> = EDGES.iter().map(|(name, _)| {
+        let edges = EDGES.iter().map(|(name, _)| {
             let addresses = addresses(name).map(|address| address.to_string());
             let addresses = addresses.each_ref().map(String::as_str);
             fixture::edge(name, &addresses, Some(&format!("{name}.example.net")), None)
@@ -273,4 +273,35 @@ pub fn cut_in_half(path: &Path) {
     let half = path.with_extension("half");
     std::fs::write(&half, &whole[..whole.len() / 2]).unwrap();
     std::fs::rename(&half, path).unwrap();
+}
+
+/// The addresses that a server on loopback answers to a question from a source; none where
+/// three tries stay unanswered.
+pub fn sourced(server: SocketAddr, source: IpAddr) -> Vec<String> {
+    let server = match source {
+        IpAddr::V4(_) => server,
+        IpAddr::V6(_) => SocketAddr::from((Ipv6Addr::LOCALHOST, server.port())),
+    };
+    let kind: u16 = if source.is_ipv4() { 1 } else { 28 };
+    let mut question = vec![0x12, 0x34, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0];
+    for label in NAME.split('.') {
+        question.push(label.len() as u8);
+        question.extend(label.as_bytes());
+    }
+    question.push(0);
+    question.extend(kind.to_be_bytes());
+    question.extend([0, 1]);
+    let mut buffer = [0; 2048];
+    for _ in 0..3 {
+        let Ok(socket) = UdpSocket::bind((source, 0)) else { panic!("cannot ask from {source}") };
+        socket.connect(server).unwrap();
+        socket.set_read_timeout(Some(Duration::from_secs(1))).unwrap();
+        if socket.send(&question).is_err() {
+            continue;
+        }
+        if let Ok(length) = socket.recv(&mut buffer) {
+            return super::dns::parse(&buffer[..length]).addresses.iter().map(ToString::to_string).collect();
+        }
+    }
+    Vec::new()
 }

@@ -26,6 +26,7 @@ pub mod site;
 pub mod snmpd;
 pub mod snmprec;
 pub mod snmpsim;
+pub mod unbound;
 pub mod wire;
 
 use std::fs::OpenOptions;
@@ -46,6 +47,9 @@ const PACKAGES: &[(&str, &str)] = &[
     ("mmdblookup", "mmdb-bin"),
     ("pdns_server", "pdns-backend-geoip"),
     ("pdns_control", "pdns-backend-geoip"),
+    ("unbound", "unbound"),
+    ("unbound-control", "unbound"),
+    ("unbound-checkconf", "unbound"),
     ("gdnsd", "gdnsd"),
     ("gdnsdctl", "gdnsd"),
     ("curl", "curl"),
