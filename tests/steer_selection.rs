@@ -1,5 +1,7 @@
 //! Choices among edges against values worked out independently.
 
+#![allow(clippy::unwrap_used, clippy::panic)] // helpers of tests, as tests themselves
+
 use std::num::NonZeroUsize;
 
 use poolsync::steer::{Candidate, Ranking, Ties};

@@ -1,5 +1,7 @@
 //! Shedding: the published curves, and the behaviour of the loop that they are put in.
 
+#![allow(clippy::unwrap_used, clippy::panic)] // helpers of tests, as tests themselves
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use poolsync::steer::shed::{Mode, Receiving, Rules, ShedMemory, ShedSource, step};

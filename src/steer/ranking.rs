@@ -63,12 +63,12 @@ impl Ranking {
 }
 
 /// The first `d` in an order; all, where there are not as many.
-fn front<'s>(
+fn front(
     all: impl Iterator<Item = (usize, Candidate)>,
     d: NonZeroUsize,
     order: impl Fn(&(usize, Candidate), &(usize, Candidate)) -> Ordering,
-    scratch: &'s mut Vec<(usize, Candidate)>,
-) -> &'s [(usize, Candidate)] {
+    scratch: &mut Vec<(usize, Candidate)>,
+) -> &[(usize, Candidate)] {
     scratch.clear();
     scratch.extend(all);
     if d.get() < scratch.len() {

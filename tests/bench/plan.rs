@@ -1,6 +1,8 @@
 //! How long a plan takes beside the solver's own time for the same program. Run it with
 //! `cargo bench --bench plan`.
 
+#![allow(clippy::unwrap_used, clippy::print_stdout)]
+
 use std::time::Instant;
 
 use poolsync::steer::plan::{Link, Model, Node, Problem, Weighing};

@@ -186,7 +186,7 @@ mod tests {
         assert_ne!(token(&groups, "a", "default"), token(&groups, "b", "default"));
         assert_eq!(
             token(&groups, "b", "default"),
-            token(&Groups::make(&[b.clone()], "").unwrap(), "b", "default")
+            token(&Groups::make(std::slice::from_ref(&b), "").unwrap(), "b", "default")
         );
         assert_eq!(token(&groups, "c", "default").as_deref(), Some("x"));
         assert!(Groups::scoped(&[(&a, "north"), (&a, "south")]).is_err());
