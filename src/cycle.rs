@@ -5,17 +5,24 @@
 //! in what polls brought and says it from `build` to `commit`; [`Cycle::publish`] is its end,
 //! [`Fleet::poll`] its beginning.
 
+mod act_shapes;
+mod acts;
 mod collect;
+mod commit;
+mod drains;
 mod exports;
 mod fleet;
+mod held;
 mod operation;
 mod perform;
+mod pins;
 mod recording;
 mod remember;
 mod settings;
 pub mod shapes;
 mod state;
 mod walked;
+mod who;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -25,21 +32,26 @@ use jiff::Timestamp;
 pub use collect::{chosen, collect, poll_shape};
 pub use exports::{ExportError, exports_of, log_published, publish_all, published_shape};
 pub use fleet::{Fleet, Job, community_polling};
-pub use operation::{Answer, ApproveRequest, ExportRequest, LookupRequest, Operation, PollRequest, Reply};
+pub use operation::{
+    Answer, ApproveRequest, DrainRequest, ExportRequest, FreezeRequest, LookupRequest, Operation,
+    PollRequest, ReleaseRequest, Reply, RollbackRequest, UndrainRequest,
+};
+pub use pins::PIN_LASTS;
 pub use recording::Recorded;
 pub use shapes::Problem;
 pub use state::{State, export};
+pub use who::Who;
 
 use crate::address::RangeSet;
 use crate::config::Config;
 use crate::poll::Polled;
 use crate::publish::{Export, Published};
-use crate::steer;
-use crate::store::{Commit, Store, StoreError};
+use crate::store::{Store, StoreError};
 use crate::table::{
-    Approved, Case, Change, Groups, GuardMemory, Judged, Memory, Name, Progress, Runs, Snapshot, Table,
-    build, claims, diff, judge,
+    Act, Approved, Case, GuardMemory, Judged, Memory, Name, Progress, Runs, Snapshot, Table, Usage, build,
+    claims, diff, judge,
 };
+use commit::Next;
 use settings::Settings;
 use shapes::ChangedShape;
 
@@ -70,7 +82,8 @@ pub struct Arrived {
 pub struct Absorbed {
     /// What changed in the table.
     pub changed: ChangedShape,
-    /// Whether there is a new generation, or the table may be published for the first time.
+    /// Whether there is something new to publish: a generation, or the table for the first
+    /// time.
     pub news: bool,
     /// BASes that booted a short while ago: to be polled again soon.
     pub settling: Vec<Name>,
@@ -87,13 +100,16 @@ pub struct Cycle {
     listings: BTreeSet<Name>,
     /// BASes of which something smaller changed: written every now and then.
     dirty: BTreeSet<Name>,
+    /// What was counted since it was last written.
+    usages: BTreeMap<Name, Usage>,
 }
 
 impl Cycle {
-    /// Opens the store of a configuration and takes up what it holds.
+    /// Opens the store of a configuration and takes up what it holds. A pin that expired
+    /// while nobody was there is released.
     ///
     /// # Errors
-    /// Where the store cannot be opened or read.
+    /// Where the store cannot be opened, read or written.
     pub async fn open(
         config: Arc<Config>,
         exports: Arc<Vec<Export>>,
@@ -104,7 +120,10 @@ impl Cycle {
         let settings = Settings::of(&config);
         let runs = Runs::load(&store.runs_since(window_start(&config, now)).await?);
         let state = State::of(config, exports, loaded);
-        Ok(Self { state, settings, store, runs, listings: BTreeSet::new(), dirty: BTreeSet::new() })
+        let (listings, dirty, usages) = Default::default();
+        let mut cycle = Self { state, settings, store, runs, listings, dirty, usages };
+        cycle.expire(now).await?;
+        Ok(cycle)
     }
 
     /// All that is known.
@@ -120,12 +139,7 @@ impl Cycle {
     /// Puts another configuration in force.
     pub fn reconfigure(&mut self, config: Arc<Config>, exports: Arc<Vec<Export>>) {
         self.settings = Settings::of(&config);
-        self.state.snapshot = Arc::new(Snapshot {
-            edges: Arc::new(config.edges.clone()),
-            default_edge: config.default_edge.clone(),
-            ..(*self.state.snapshot).clone()
-        });
-        (self.state.config, self.state.exports) = (config, exports);
+        self.state.reconfigure(config, exports);
     }
 
     /// Takes in polls, and a person's approvals; from `build` to `commit`. Without polls it
@@ -141,13 +155,27 @@ impl Cycle {
         publish_unfilled: bool,
         now: Timestamp,
     ) -> Result<Absorbed, CycleError> {
+        self.absorb_as(arrived, approved, publish_unfilled, &[], now).await
+    }
+
+    /// The same, with what is to be remembered as done.
+    async fn absorb_as(
+        &mut self,
+        arrived: Vec<Arrived>,
+        approved: &Approved,
+        publish_unfilled: bool,
+        done: &[Act],
+        now: Timestamp,
+    ) -> Result<Absorbed, CycleError> {
+        let released = self.expire(now).await?;
         let settling = self.remember(arrived);
         let candidate = self.build(now);
         let judged = self.judge(candidate, approved, publish_unfilled, now);
-        let groups = self.steer(&judged.table)?;
-        let changes = diff(&self.state.snapshot.table, &judged.table);
-        let news = self.commit(judged, groups, &changes, now).await?;
-        Ok(Absorbed { changed: counted(&changes), news, settling })
+        let steered = self.steer(&judged.table, self.state.pinned())?;
+        let Judgement { table, guard, filled } = judged;
+        let next = Next { table: Arc::new(table), guard, filled, steered, pin: self.state.pin.clone() };
+        let done = self.commit(next, done, now).await?;
+        Ok(Absorbed { changed: done.changed, news: released || done.news, settling })
     }
 
     /// What the same batch would come to, without committing anything.
@@ -159,28 +187,34 @@ impl Cycle {
         arrived: Vec<Arrived>,
         now: Timestamp,
     ) -> Result<(Absorbed, State), CycleError> {
-        let (memories, dirty) = (self.state.memories.clone(), (self.listings.clone(), self.dirty.clone()));
+        let (memories, usages) = (self.state.memories.clone(), self.usages.clone());
+        let marks = (self.listings.clone(), self.dirty.clone());
         let settling = self.remember(arrived);
         let candidate = self.build(now);
         let judged = self.judge(candidate, &Approved::default(), false, now);
-        let changes = diff(&self.state.snapshot.table, &judged.table);
+        let changes = diff(&self.state.table, &judged.table);
         let mut state = self.state.clone();
         state.guard = judged.guard;
-        (self.state.memories, (self.listings, self.dirty)) = (memories, dirty);
-        Ok((Absorbed { changed: counted(&changes), news: false, settling }, state))
+        (self.state.memories, self.usages) = (memories, usages);
+        (self.listings, self.dirty) = marks;
+        Ok((Absorbed { changed: ChangedShape::of(&changes), news: false, settling }, state))
     }
 
     /// Ingests what polls found into what is remembered per BAS.
     fn remember(&mut self, arrived: Vec<Arrived>) -> Vec<Name> {
-        let published = self.published();
+        let owned = self.owned();
         let mut settling = Vec::new();
         for Arrived { polled, scheduled, at } in arrived {
             let name = polled.name.clone();
             let Some(member) = self.settings.members.get(&name) else { continue };
             let nothing = BTreeMap::new();
-            let own = published.get(&member.owner).unwrap_or(&nothing);
+            let own = owned.get(&member.owner).unwrap_or(&nothing);
             let memory = self.state.memories.entry(name.clone()).or_default();
+            let complete = polled.state == crate::poll::State::Complete;
             let ingested = remember::ingest(memory, polled, scheduled, at, own, &self.settings.ingest(&name));
+            if complete {
+                self.usages.entry(name.clone()).or_default().note(at, &memory.listed);
+            }
             if ingested.settling {
                 settling.push(name.clone());
             }
@@ -193,16 +227,16 @@ impl Cycle {
         settling
     }
 
-    /// What is published, by owner and space.
-    fn published(&self) -> BTreeMap<Name, BTreeMap<Name, RangeSet>> {
-        let mut published: BTreeMap<Name, BTreeMap<Name, Vec<_>>> = BTreeMap::new();
-        for entry in self.state.snapshot.table.entries() {
-            let spaces = published.entry(entry.owner.clone()).or_default();
+    /// What the table has, by owner and space.
+    fn owned(&self) -> BTreeMap<Name, BTreeMap<Name, RangeSet>> {
+        let mut owned: BTreeMap<Name, BTreeMap<Name, Vec<_>>> = BTreeMap::new();
+        for entry in self.state.table.entries() {
+            let spaces = owned.entry(entry.owner.clone()).or_default();
             spaces.entry(entry.space.clone()).or_default().push(entry.range);
         }
         let sets =
             |spaces: BTreeMap<Name, Vec<_>>| spaces.into_iter().map(|(s, r)| (s, r.into_iter().collect()));
-        published.into_iter().map(|(owner, spaces)| (owner, sets(spaces).collect())).collect()
+        owned.into_iter().map(|(owner, spaces)| (owner, sets(spaces).collect())).collect()
     }
 
     fn build(&mut self, now: Timestamp) -> Table {
@@ -212,7 +246,7 @@ impl Cycle {
             &self.settings.claims,
             now,
         );
-        let built = build(claimed.claims, &self.state.snapshot.table, &self.settings.build);
+        let built = build(claimed.claims, &self.state.table, &self.settings.build);
         self.state.conflicts = built.conflicts;
         built.table
     }
@@ -233,7 +267,7 @@ impl Cycle {
             return Judgement { table: candidate, guard: self.state.guard.clone(), filled };
         }
         let Judged { table, memory, .. } = judge(Case {
-            published: &self.state.snapshot.table,
+            published: &self.state.table,
             built: candidate,
             runs: &self.runs,
             memory: self.state.guard.clone(),
@@ -243,61 +277,6 @@ impl Cycle {
             now,
         });
         Judgement { table, guard: memory, filled }
-    }
-
-    fn steer(&self, table: &Table) -> Result<Groups, CycleError> {
-        let configured = steer::Configured {
-            owners: &self.settings.owners,
-            edges: &self.state.config.edges,
-            default_edge: &self.state.config.default_edge,
-        };
-        Ok(steer::fixed(configured, &self.state.snapshot.groups, table)?)
-    }
-
-    /// Writes the batch, and only then takes it up.
-    async fn commit(
-        &mut self,
-        judged: Judgement,
-        groups: Groups,
-        changes: &[Change],
-        now: Timestamp,
-    ) -> Result<bool, CycleError> {
-        let before = Arc::clone(&self.state.snapshot);
-        let new_groups = (*before.groups != groups).then_some(&groups);
-        let memories = of_names(&self.state.memories, &self.listings);
-        let idle = changes.is_empty()
-            && new_groups.is_none()
-            && memories.is_empty()
-            && judged.guard == self.state.guard
-            && judged.filled == before.filled;
-        if idle {
-            return Ok(false);
-        }
-        let commit = Commit {
-            at: now,
-            changes,
-            groups: new_groups,
-            memories: &memories,
-            guard: &judged.guard,
-            filled: judged.filled,
-        };
-        let committed = self.store.commit(commit).await?;
-        self.dirty.retain(|name| !self.listings.contains(name));
-        self.listings.clear();
-        self.runs.commit(changes, now);
-        self.runs.prune(window_start(&self.state.config, now));
-        self.state.guard = judged.guard;
-        self.state.snapshot = Arc::new(Snapshot {
-            session: before.session,
-            generation: committed.generation,
-            committed: if committed.made { now } else { before.committed },
-            filled: judged.filled,
-            table: if changes.is_empty() { Arc::clone(&before.table) } else { Arc::new(judged.table) },
-            groups: if new_groups.is_some() { Arc::new(groups) } else { Arc::clone(&before.groups) },
-            edges: Arc::new(self.state.config.edges.clone()),
-            default_edge: self.state.config.default_edge.clone(),
-        });
-        Ok(committed.made || judged.filled != before.filled)
     }
 
     /// Notes what became of a publication.
@@ -317,13 +296,17 @@ impl Cycle {
         published
     }
 
-    /// Writes what is remembered and not yet written.
+    /// Writes what is remembered and counted, and not yet written.
     ///
     /// # Errors
     /// Where the store fails.
     pub async fn flush(&mut self) -> Result<(), CycleError> {
-        self.store.flush(&of_names(&self.state.memories, &self.dirty)).await?;
+        // Of a BAS whose listing awaits the next batch the store may know nothing yet.
+        let counted = self.usages.iter().filter(|(name, _)| !self.listings.contains(*name));
+        let counted: Vec<_> = counted.collect();
+        self.store.flush(&of_names(&self.state.memories, &self.dirty), &counted).await?;
         self.dirty.clear();
+        self.usages.retain(|name, _| self.listings.contains(name));
         Ok(())
     }
 
@@ -338,7 +321,7 @@ impl Cycle {
         Ok(())
     }
 
-    /// The table as it was at a generation, to be exported.
+    /// What was published at a generation, to be exported.
     ///
     /// # Errors
     /// Where there was no such generation, or it is no longer kept.
@@ -371,13 +354,4 @@ fn of_names<'a>(memories: &'a BTreeMap<Name, Memory>, names: &BTreeSet<Name>) ->
 /// When the guard's window began.
 fn window_start(config: &Config, now: Timestamp) -> Timestamp {
     now.checked_sub(settings::signed(config.guard.window)).unwrap_or(Timestamp::MIN)
-}
-
-fn counted(changes: &[Change]) -> ChangedShape {
-    let count = |wanted: fn(&Change) -> bool| changes.iter().filter(|change| wanted(change)).count();
-    ChangedShape {
-        added: count(|c| matches!(c, Change::Added(_))),
-        removed: count(|c| matches!(c, Change::Removed(_))),
-        altered: count(|c| matches!(c, Change::Altered { .. })),
-    }
 }

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
+use super::act_args::{EdgeCommand, FreezeArgs, RollbackArgs, SignedArgs};
+
 /// Keeps a CDN's routing table true by reading address pools from broadband routers.
 #[derive(Debug, Parser)]
 #[command(name = "poolsync", version, max_term_width = 100, arg_required_else_help = true)]
@@ -36,9 +38,18 @@ pub enum Command {
     Lookup(LookupArgs),
     /// Show the table's state, BAS by BAS and export by export.
     Status,
-    /// Show and approve changes that the guard keeps back.
+    /// Show, approve and reject changes that the guard keeps back.
     #[command(subcommand)]
     Held(HeldCommand),
+    /// List the edges, drain one, take one up again.
+    #[command(subcommand)]
+    Edge(EdgeCommand),
+    /// Publish the ranges of an earlier generation, until that is released.
+    Rollback(RollbackArgs),
+    /// Keep what is published as it is, whatever polls find.
+    Freeze(FreezeArgs),
+    /// Publish again what polls and approvals have come to.
+    Unfreeze(SignedArgs),
     /// Have the running service read its configuration anew; a broken one changes nothing.
     Reload,
     /// List, show and check the descriptors of vendors' tables.
@@ -145,9 +156,11 @@ pub enum HeldCommand {
     },
     /// Let held changes through.
     Approve(ApproveArgs),
+    /// Keep held changes held: polls do not confirm them any more.
+    Reject(ApproveArgs),
 }
 
-/// Arguments of `held approve`.
+/// Arguments of `held approve` and `held reject`.
 #[derive(Debug, Args)]
 pub struct ApproveArgs {
     /// The numbers of held changes.
@@ -159,12 +172,11 @@ pub struct ApproveArgs {
     /// All of the BASes whose name matches; `*` and `?` as in a shell.
     #[arg(long, value_name = "GLOB")]
     pub bas: Option<String>,
-    /// Approve only if it still is what had this digest.
+    /// Only if it still is what had this digest.
     #[arg(long, value_name = "HEX")]
     pub digest: Option<String>,
-    /// Why; kept in the log.
-    #[arg(long, value_name = "TEXT")]
-    pub reason: Option<String>,
+    #[command(flatten)]
+    pub signed: SignedArgs,
 }
 
 /// The commands under `mib`.

@@ -94,10 +94,10 @@ async fn act(cycle: &mut Cycle, site: &Site, agents: &[ReplayAgent], folder: Pat
     let first = poll(cycle, site, &everything).await?;
     let status = cycle.state().status(false, Timestamp::now());
     let lookups = lookups(cycle)?;
-    replace(agents, GROWS, |walk| grown(walk))?;
+    replace(agents, GROWS, grown)?;
     let grown = poll(cycle, site, &everything).await?;
     let grown_lookups = self::lookups(cycle)?;
-    replace(agents, EMPTIES, |walk| emptied(walk))?;
+    replace(agents, EMPTIES, emptied)?;
     let emptied = poll(cycle, site, &everything).await?;
     let emptied_lookups = self::lookups(cycle)?;
     let held = cycle.state().held();

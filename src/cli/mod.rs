@@ -1,5 +1,8 @@
 //! The commands: arguments in, a report and an exit code out.
 
+mod act_args;
+mod act_reports;
+mod acts;
 mod args;
 mod check;
 mod demo;
@@ -53,8 +56,13 @@ async fn dispatch(cli: &Cli) -> Result<Exit, Stop> {
     }
     match &cli.command {
         Command::Check(args) => check::run(args, config, json),
+        Command::Edge(command) => acts::edge(command, config, json).await,
+        Command::Freeze(args) => acts::freeze(args, config, json).await,
+        Command::Rollback(args) => acts::rollback(args, config, json).await,
+        Command::Unfreeze(signed) => acts::unfreeze(signed, config, json).await,
         Command::Export(args) => read::export(args, config).await,
         Command::Held(HeldCommand::Approve(args)) => held::approve(args, config, json).await,
+        Command::Held(HeldCommand::Reject(args)) => held::reject(args, config, json).await,
         Command::Held(HeldCommand::List) => read::held_list(config, json).await,
         Command::Held(HeldCommand::Show { id }) => read::held_show(*id, config, json).await,
         Command::Lookup(args) => read::lookup(args, config, json).await,

@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 
 use super::site::{Secrets, Site};
 use super::stop::Stop;
-use crate::cycle::{Answer, Cycle, CycleError, Operation, Reply, State, export};
+use crate::cycle::{Answer, Cycle, CycleError, Operation, Reply, State, Who, export};
 use crate::http::ControlClient;
 use crate::store::Reader;
 
@@ -59,9 +59,10 @@ pub(crate) async fn change(config: &Path, operation: Operation) -> Result<Answer
     let mut cycle =
         Cycle::open(Arc::clone(&site.config), Arc::clone(&site.exports), Timestamp::now()).await?;
     let generation = cycle.state().snapshot.generation;
-    let reply: Reply = cycle.perform(operation, Timestamp::now()).await;
+    let mut reply: Reply = cycle.perform(operation, &Who::of_process(), Timestamp::now()).await;
     if cycle.state().snapshot.generation != generation {
         cycle.publish(Timestamp::now()).await;
+        reply = reply.map(|answer| cycle.state().with_published(answer));
     }
     cycle.close().await?;
     Ok(reply?)

@@ -108,5 +108,6 @@ pub fn poll_shape(
         bas,
         held: state.held(),
         published,
+        pinned: state.pin.as_ref().map(|(pin, _)| pin.generation),
     }
 }

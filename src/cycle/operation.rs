@@ -25,7 +25,7 @@ pub struct PollRequest {
     pub force: bool,
 }
 
-/// A request to let held changes through. What it names must all fit.
+/// A request to let held changes through, or to reject them. What it names must all fit.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ApproveRequest {
@@ -44,6 +44,80 @@ pub struct ApproveRequest {
     /// Why.
     #[serde(default)]
     pub reason: Option<String>,
+    /// Who says so, besides the user who asks.
+    #[serde(default)]
+    pub by: Option<String>,
+}
+
+/// A request to drain an edge.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DrainRequest {
+    /// The edge.
+    pub edge: String,
+    /// Why.
+    pub reason: String,
+    /// Who says so, besides the user who asks.
+    #[serde(default)]
+    pub by: Option<String>,
+}
+
+/// A request to take a drained edge up again.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct UndrainRequest {
+    /// The edge.
+    pub edge: String,
+    /// Why.
+    #[serde(default)]
+    pub reason: Option<String>,
+    /// Who says so, besides the user who asks.
+    #[serde(default)]
+    pub by: Option<String>,
+}
+
+/// A request to keep what is published as it is.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FreezeRequest {
+    /// For how many seconds; 24 hours where nothing is said, and at most.
+    #[serde(default)]
+    pub for_s: Option<u64>,
+    /// Why.
+    #[serde(default)]
+    pub reason: Option<String>,
+    /// Who says so, besides the user who asks.
+    #[serde(default)]
+    pub by: Option<String>,
+}
+
+/// A request to publish an earlier generation's ranges.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RollbackRequest {
+    /// The generation.
+    pub generation: u64,
+    /// For how many seconds; 24 hours where nothing is said, and at most.
+    #[serde(default)]
+    pub for_s: Option<u64>,
+    /// Why.
+    #[serde(default)]
+    pub reason: Option<String>,
+    /// Who says so, besides the user who asks.
+    #[serde(default)]
+    pub by: Option<String>,
+}
+
+/// A request to publish what polls and the guard have come to.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ReleaseRequest {
+    /// Why.
+    #[serde(default)]
+    pub reason: Option<String>,
+    /// Who says so, besides the user who asks.
+    #[serde(default)]
+    pub by: Option<String>,
 }
 
 /// A request to look addresses up.
@@ -90,18 +164,32 @@ fn default_service() -> String {
 pub enum Operation {
     /// Let held changes through.
     Approve(ApproveRequest),
+    /// Take an edge out of every group.
+    Drain(DrainRequest),
+    /// List the edges.
+    Edges,
     /// Render the table.
     Export(ExportRequest),
+    /// Keep what is published as it is.
+    Freeze(FreezeRequest),
     /// List what is held.
     Held,
     /// Look addresses up.
     Lookup(LookupRequest),
     /// Poll now.
     Poll(PollRequest),
+    /// Keep held changes held.
+    Reject(ApproveRequest),
+    /// Publish what polls and the guard have come to.
+    Release(ReleaseRequest),
     /// Read the configuration anew.
     Reload,
+    /// Publish an earlier generation's ranges.
+    Rollback(RollbackRequest),
     /// Show the state.
     Status,
+    /// Take a drained edge up again.
+    Undrain(UndrainRequest),
 }
 
 /// What comes back: JSON in one of the shapes, or a rendered export.

@@ -3,11 +3,10 @@
 use jiff::Timestamp;
 use serde::Serialize;
 
-use super::operation::{Answer, ApproveRequest, Operation, Reply};
-use super::shapes::{HeldShape, Problem};
-use super::state::{State, export, held_shape};
-use super::{Cycle, CycleError};
-use crate::table::{ApproveError, Approved, Hold, Selection};
+use super::operation::{Answer, Operation, Reply};
+use super::shapes::Problem;
+use super::state::{State, export};
+use super::{Cycle, CycleError, Who};
 
 impl State {
     /// Answers what only reads; nothing where an operation does more than that, or asks for
@@ -17,12 +16,11 @@ impl State {
             Operation::Export(request) if request.generation.is_none() => {
                 self.export(request).map(Answer::File)
             }
+            Operation::Edges => json(&self.edges()),
             Operation::Held => json(&self.held()),
             Operation::Lookup(request) => self.lookup(request).and_then(|found| json(&found)),
             Operation::Status => json(&self.status(running, now)),
-            Operation::Approve(_) | Operation::Export(_) | Operation::Poll(_) | Operation::Reload => {
-                return None;
-            }
+            _ => return None,
         })
     }
 }
@@ -30,12 +28,18 @@ impl State {
 impl Cycle {
     /// Does what was asked. Polls are not: whoever runs them brings what they found to
     /// [`Cycle::absorb`].
-    pub async fn perform(&mut self, operation: Operation, now: Timestamp) -> Reply {
+    pub async fn perform(&mut self, operation: Operation, who: &Who, now: Timestamp) -> Reply {
         if let Some(reply) = self.state.answer(&operation, true, now) {
             return reply;
         }
         match operation {
-            Operation::Approve(request) => self.approve(&request, now).await.and_then(|holds| json(&holds)),
+            Operation::Approve(request) => json(&self.approve(&request, who, now).await?),
+            Operation::Drain(request) => json(&self.drain(&request, who, now).await?),
+            Operation::Freeze(request) => json(&self.freeze(&request, who, now).await?),
+            Operation::Reject(request) => json(&self.reject(&request, who, now).await?),
+            Operation::Release(request) => json(&self.release(&request, who, now).await?),
+            Operation::Rollback(request) => json(&self.roll_back(&request, who, now).await?),
+            Operation::Undrain(request) => json(&self.undrain(&request, who, now).await?),
             Operation::Export(request) => {
                 let generation = request.generation.unwrap_or(self.state.snapshot.generation);
                 let past = self.past(generation).await.map_err(Problem::from)?;
@@ -43,64 +47,6 @@ impl Cycle {
             }
             _ => Err(Problem::new(501, "no-daemon", "not done", "only a running daemon does this")),
         }
-    }
-
-    /// Lets held changes through and commits what comes of it; gives what was approved.
-    async fn approve(&mut self, request: &ApproveRequest, now: Timestamp) -> Result<Vec<HeldShape>, Problem> {
-        let (approved, shown) = self.select(request)?;
-        self.absorb(Vec::new(), &approved, false, now).await?;
-        for hold in &shown {
-            let reason = request.reason.as_deref().unwrap_or_default();
-            tracing::warn!(id = hold.id, owner = %hold.bas, kind = %hold.kind, units = hold.units, reason, "approved");
-        }
-        Ok(shown)
-    }
-
-    /// The holds that a request means: those that fit all that it names.
-    fn select(&self, request: &ApproveRequest) -> Result<(Approved, Vec<HeldShape>), Problem> {
-        let guard = &self.state.guard;
-        let mut meant: Vec<u64> = guard.holds.iter().map(|hold| hold.id).collect();
-        if !request.ids.is_empty() {
-            for id in &request.ids {
-                self.known(*id)?;
-                let shown = Selection::Id { id: *id, digest: request.digest.clone() };
-                guard.approve(&shown).map_err(refusal)?;
-            }
-            meant.retain(|id| request.ids.contains(id));
-        }
-        let by_incident = request.incident.map(Selection::Incident);
-        for selection in by_incident.into_iter().chain(request.bas.clone().map(Selection::Bas)) {
-            let fits = guard.approve(&selection).map_err(refusal)?;
-            meant.retain(|id| fits.ids().contains(id));
-        }
-        let approved = guard.approve(&Selection::Ids(meant.clone())).map_err(refusal)?;
-        let shown = guard.holds.iter().filter(|hold| meant.contains(&hold.id)).map(held_shape).collect();
-        Ok((approved, shown))
-    }
-
-    /// A number that was given once and is held no longer stood for something else.
-    fn known(&self, id: u64) -> Result<&Hold, Problem> {
-        let guard = &self.state.guard;
-        match guard.holds.iter().find(|hold| hold.id == id) {
-            Some(hold) => Ok(hold),
-            None if id > 0 && id <= guard.last_id => Err(Problem::new(
-                409,
-                "changed",
-                "not approved",
-                &format!("what {id} stood for has changed or is held no longer; see `poolsync held list`"),
-            )),
-            None => {
-                let detail = format!("there is no held change {id}; see `poolsync held list`");
-                Err(Problem::new(404, "not-held", "not approved", &detail))
-            }
-        }
-    }
-}
-
-fn refusal(error: ApproveError) -> Problem {
-    match error {
-        ApproveError::Changed { .. } => Problem::new(409, "changed", "not approved", &error.to_string()),
-        ApproveError::NotHeld => Problem::new(404, "not-held", "not approved", &error.to_string()),
     }
 }
 

@@ -4,7 +4,9 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+pub use super::act_shapes::{DrainShape, EdgeShape, PinShape, PinnedShape};
 pub use super::walked::{polled_shape, walk_shape};
+use crate::table::Change;
 
 /// One table of one BAS, as read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -110,6 +112,23 @@ pub struct ChangedShape {
     pub altered: usize,
 }
 
+impl ChangedShape {
+    /// How many changes of each kind there are.
+    pub fn of(changes: &[Change]) -> Self {
+        let count = |wanted: fn(&Change) -> bool| changes.iter().filter(|change| wanted(change)).count();
+        Self {
+            added: count(|c| matches!(c, Change::Added(_))),
+            removed: count(|c| matches!(c, Change::Removed(_))),
+            altered: count(|c| matches!(c, Change::Altered { .. })),
+        }
+    }
+
+    /// Whether nothing differs.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
 /// What became of one BAS in a poll.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PolledShape {
@@ -204,6 +223,9 @@ pub struct PollShape {
     pub held: Vec<HeldShape>,
     /// Export by export.
     pub published: Vec<PublishedShape>,
+    /// The generation whose ranges are published whatever polls find.
+    #[serde(default)]
+    pub pinned: Option<u64>,
 }
 
 /// How far the fleet has been read.
@@ -296,7 +318,7 @@ pub struct BasShape {
 pub struct ExportShape {
     /// Its name.
     pub name: String,
-    /// published, failed, or missing.
+    /// published, deferred, failed, or missing.
     pub state: String,
     /// Why it failed; a closed list.
     pub reason: Option<String>,
@@ -304,6 +326,21 @@ pub struct ExportShape {
     pub generation: Option<u64>,
     /// When that was written.
     pub published: Option<Timestamp>,
+    /// When its file last changed.
+    #[serde(default)]
+    pub changed: Option<Timestamp>,
+    /// When the consumer was last seen to answer as the file says; none where it is not
+    /// asked.
+    #[serde(default)]
+    pub confirmed: Option<Timestamp>,
+    /// Where a change came too soon: when it will be published.
+    #[serde(default)]
+    pub deferred_until: Option<Timestamp>,
+    /// What a change on a router costs until viewers are answered anew, at most, in seconds:
+    /// the poll's interval, the pace of the export, the last publication and the time to
+    /// live of the answers.
+    #[serde(default)]
+    pub effect_s: u64,
 }
 
 /// What `status` shows.
@@ -319,10 +356,15 @@ pub struct StatusShape {
     pub filled: bool,
     /// How far the fleet has been read.
     pub progress: ProgressShape,
-    /// Whether publishing is frozen.
+    /// Whether somebody keeps what is published as it is.
     pub frozen: bool,
-    /// The generation that is pinned.
+    /// The generation whose ranges are published whatever polls find; null where none is
+    /// pinned.
     pub pinned: Option<u64>,
+    /// More of that.
+    pub pin: Option<PinShape>,
+    /// The drained edges.
+    pub drained: Vec<DrainShape>,
     /// Whether a daemon answered, or the store was read.
     pub running: bool,
     /// BAS by BAS.

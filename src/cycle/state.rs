@@ -8,12 +8,12 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
-use super::exports::export_shape;
-use super::operation::{ExportRequest, LookupRequest};
+use super::exports::{export_shape, published_shape};
+use super::operation::{Answer, ExportRequest, LookupRequest};
 use super::settings::Settings;
 use super::shapes::{
-    BasShape, EntryShape, HeldRangeShape, HeldShape, LookupShape, Problem, ProgressShape, StatusShape,
-    TableShape,
+    BasShape, ChangedShape, DrainShape, EntryShape, HeldRangeShape, HeldShape, LookupShape, PinShape,
+    Problem, ProgressShape, StatusShape, TableShape,
 };
 use crate::address::prefixes;
 use crate::config::Config;
@@ -21,7 +21,8 @@ use crate::format::{Scope, Stamp, View, ViewError, by_name, default_group};
 use crate::publish::{Export, Published};
 use crate::store::{Loaded, Past};
 use crate::table::{
-    Conflict, Entry, Fleet, GuardMemory, Hold, Listed, Membership, Memory, Name, Snapshot, build, claims,
+    Conflict, Drain, Drains, Entry, Fleet, GuardMemory, Hold, Listed, Membership, Memory, Name, Pin, PinKind,
+    Snapshot, Table, build, claims, diff,
 };
 
 /// What is known at one moment.
@@ -31,8 +32,17 @@ pub struct State {
     pub config: Arc<Config>,
     /// Its exports.
     pub exports: Arc<Vec<Export>>,
-    /// The generation that is published.
+    /// What is published.
     pub snapshot: Arc<Snapshot>,
+    /// The table as polls and the guard have it. It is what is published, unless something is
+    /// pinned.
+    pub table: Arc<Table>,
+    /// What is pinned: the ranges that are published instead.
+    pub pin: Option<(Pin, Arc<Table>)>,
+    /// The drained edges.
+    pub drains: Drains,
+    /// The first generation that was published.
+    pub shown: Option<u64>,
     /// What is remembered per BAS.
     pub memories: BTreeMap<Name, Memory>,
     /// What is held.
@@ -46,12 +56,14 @@ pub struct State {
 impl State {
     /// What a store holds, under a configuration.
     pub fn of(config: Arc<Config>, exports: Arc<Vec<Export>>, loaded: Loaded) -> Self {
+        let table = Arc::new(loaded.table);
+        let pin = loaded.pinned.map(|(pin, ranges)| (pin, Arc::new(ranges)));
         let snapshot = Snapshot {
             session: loaded.session,
             generation: loaded.generation,
             committed: loaded.committed.unwrap_or(Timestamp::UNIX_EPOCH),
             filled: loaded.filled,
-            table: Arc::new(loaded.table),
+            table: Arc::clone(pin.as_ref().map_or(&table, |(_, ranges)| ranges)),
             groups: Arc::new(loaded.groups),
             edges: Arc::new(config.edges.clone()),
             default_edge: config.default_edge.clone(),
@@ -60,6 +72,10 @@ impl State {
             config,
             exports,
             snapshot: Arc::new(snapshot),
+            table,
+            pin,
+            drains: loaded.drains,
+            shown: loaded.shown,
             memories: loaded.memories,
             guard: loaded.guard,
             conflicts: Vec::new(),
@@ -67,11 +83,61 @@ impl State {
         }
     }
 
+    /// Puts another configuration in force.
+    pub(super) fn reconfigure(&mut self, config: Arc<Config>, exports: Arc<Vec<Export>>) {
+        self.snapshot = Arc::new(Snapshot {
+            edges: Arc::new(config.edges.clone()),
+            default_edge: config.default_edge.clone(),
+            ..(*self.snapshot).clone()
+        });
+        (self.config, self.exports) = (config, exports);
+    }
+
+    /// The ranges that are pinned.
+    pub(super) fn pinned(&self) -> Option<&Table> {
+        self.pin.as_ref().map(|(_, ranges)| &**ranges)
+    }
+
+    /// What is pinned, for JSON.
+    pub(super) fn pin_shape(&self) -> Option<PinShape> {
+        let (pin, ranges) = self.pin.as_ref()?;
+        Some(PinShape {
+            kind: word(&pin.kind),
+            generation: pin.generation,
+            by: pin.by.to_string(),
+            reason: some(&pin.reason),
+            since: pin.since,
+            expires: pin.expires,
+            waiting: ChangedShape::of(&diff(ranges, &self.table)),
+        })
+    }
+
+    fn drained(&self) -> Vec<DrainShape> {
+        let shape = |(edge, drain): (&Name, &Drain)| DrainShape {
+            edge: edge.to_string(),
+            by: drain.by.to_string(),
+            reason: drain.reason.to_string(),
+            since: drain.since,
+            default: *edge == self.config.default_edge,
+        };
+        self.drains.edges.iter().map(shape).collect()
+    }
+
+    /// An answer, with what became of the exports beside it.
+    pub fn with_published(&self, answer: Answer) -> Answer {
+        let Answer::Json(serde_json::Value::Object(mut fields)) = answer else { return answer };
+        let published: Vec<_> = self.published.values().map(published_shape).collect();
+        if let Ok(published) = serde_json::to_value(published) {
+            fields.insert("published".to_owned(), published);
+        }
+        Answer::Json(serde_json::Value::Object(fields))
+    }
+
     /// Finds what overlaps, where no build has done so yet.
     pub fn find_conflicts(&mut self, now: Timestamp) {
         let settings = Settings::of(&self.config);
         let claimed = claims(self.fleet(&settings.members), &settings.lines, &settings.claims, now);
-        self.conflicts = build(claimed.claims, &self.snapshot.table, &settings.build).conflicts;
+        self.conflicts = build(claimed.claims, &self.table, &settings.build).conflicts;
     }
 
     pub(super) fn fleet<'a>(&'a self, members: &'a BTreeMap<Name, Membership>) -> Fleet<'a> {
@@ -154,13 +220,19 @@ impl State {
             committed: (self.snapshot.generation > 0).then_some(self.snapshot.committed),
             filled: self.snapshot.filled,
             progress: self.progress(),
-            frozen: false,
-            pinned: None,
+            frozen: self.pin.as_ref().is_some_and(|(pin, _)| pin.kind == PinKind::Freeze),
+            pinned: self.pin.as_ref().map(|(pin, _)| pin.generation),
+            pin: self.pin_shape(),
+            drained: self.drained(),
             running,
             bas: self.config.bas.keys().map(|name| self.bas_shape(name, now)).collect(),
             held: self.guard.holds.len(),
             conflicts: self.conflicts.len(),
-            exports: self.exports.iter().map(|e| export_shape(e, self.published.get(&e.name))).collect(),
+            exports: {
+                let interval = self.config.poll.interval;
+                let shape = |e: &Export| export_shape(e, self.published.get(&e.name), interval);
+                self.exports.iter().map(shape).collect()
+            },
         }
     }
 

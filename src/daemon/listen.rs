@@ -11,7 +11,7 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use crate::config::Config;
-use crate::http::{Handle, reading, router};
+use crate::http::{Handle, Peer, reading, router};
 
 /// Owner and group may use the control socket.
 const SOCKET_MODE: u32 = 0o660;
@@ -56,7 +56,7 @@ impl Sockets {
         let mut tasks = JoinSet::new();
         let Self { control, path, tcp } = self;
         let stopped = stop.clone();
-        let routes = router(handle.clone());
+        let routes = router(handle.clone()).into_make_service_with_connect_info::<Peer>();
         tasks.spawn(async move {
             let server = axum::serve(control, routes).with_graceful_shutdown(stopped.cancelled_owned());
             if let Err(e) = server.await {

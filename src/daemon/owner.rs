@@ -50,6 +50,8 @@ pub(super) struct Owner {
     batch_ends: Option<Instant>,
     publisher: Publisher,
     waiting: Vec<Waiting>,
+    /// What was done, and is answered once it is published.
+    acted: Vec<(Reply, oneshot::Sender<Reply>)>,
     /// BASes to be polled again soon.
     soon: BTreeMap<Name, Instant>,
     ticks: u32,
@@ -72,6 +74,7 @@ impl Owner {
             batch_ends: None,
             publisher: Publisher::default(),
             waiting: Vec::new(),
+            acted: Vec::new(),
             soon: BTreeMap::new(),
             ticks: 0,
         };
@@ -103,6 +106,7 @@ impl Owner {
                 published = self.publisher.done() => {
                     self.cycle.note_published(published);
                     self.answer_waiting();
+                    self.answer_acted();
                 }
                 _ = tick.tick() => self.tick().await,
             }
@@ -244,7 +248,7 @@ impl Owner {
         }
     }
 
-    async fn asked(&mut self, Request { operation, reply }: Request) {
+    async fn asked(&mut self, Request { operation, who, reply }: Request) {
         match operation {
             Operation::Poll(request) => return self.asked_to_poll(&request, reply),
             Operation::Reload => {
@@ -255,11 +259,25 @@ impl Owner {
             _ => {}
         }
         let generation = self.cycle.state().snapshot.generation;
-        let answer = self.cycle.perform(operation, Timestamp::now()).await;
-        if self.cycle.state().snapshot.generation != generation {
-            self.publish();
+        let answer = self.cycle.perform(operation, &who, Timestamp::now()).await;
+        if self.cycle.state().snapshot.generation == generation {
+            // Whoever asked may have left.
+            let _ = reply.send(answer);
+            return;
         }
-        let _ = reply.send(answer);
+        self.publish();
+        self.acted.push((answer, reply));
+        self.answer_acted();
+    }
+
+    /// Answers those whose acts are published.
+    fn answer_acted(&mut self) {
+        if !self.publisher.is_idle() {
+            return;
+        }
+        for (answer, reply) in std::mem::take(&mut self.acted) {
+            let _ = reply.send(answer.map(|answer| self.cycle.state().with_published(answer)));
+        }
     }
 
     fn asked_to_poll(&mut self, request: &PollRequest, reply: oneshot::Sender<Reply>) {

@@ -16,6 +16,7 @@
 mod damping;
 mod deal;
 mod distance;
+mod drain;
 mod fixed;
 mod loads;
 pub mod plan;
@@ -33,6 +34,7 @@ mod weights;
 
 pub use damping::Damping;
 pub use distance::{DistanceError, Distances, Place};
+pub use drain::{Drained, drained, undrained};
 pub use fixed::{Configured, fixed};
 pub use loads::{Amount, EdgeLoad, Loads, Sample};
 pub use policy::{PlanRules, Policy};

@@ -13,8 +13,8 @@ use super::error::Fault;
 use super::names::Names;
 use super::open::{self, Settings};
 use super::read::{self, Generation, Loaded, Past};
-use super::{StoreError, beside};
-use crate::table::{Change, Run};
+use super::{Lifetime, Remembered, StoreError, Topic, Used, acts, beside, history, usage};
+use crate::table::{Change, Name, Run};
 
 /// A store opened for reading. Makes no file, takes no lock that a writer waits for.
 #[derive(Debug)]
@@ -105,6 +105,47 @@ impl Reader {
     /// As for [`Reader::open`].
     pub async fn generation_at(&mut self, at: Timestamp) -> Result<u64, StoreError> {
         let answer = read::generation_at(&mut self.conn, at).await.map(i64::cast_unsigned);
+        self.checked(answer)
+    }
+
+    /// What operators did since a generation was the newest, oldest first.
+    ///
+    /// # Errors
+    /// As for [`Reader::open`].
+    pub async fn acts_since(&mut self, generation: u64) -> Result<Vec<Remembered>, StoreError> {
+        let answer = acts::since(&mut self.conn, generation).await;
+        self.checked(answer)
+    }
+
+    /// The entries of a topic that are kept, by space and range, the oldest first.
+    ///
+    /// # Errors
+    /// As for [`Reader::open`].
+    pub async fn history(&mut self, topic: &Topic) -> Result<Vec<Lifetime>, StoreError> {
+        let answer = async {
+            let mut tx = self.conn.begin().await?;
+            let names = Names::load(&mut tx).await?;
+            let history = history::of(&mut tx, &names, topic).await?;
+            tx.rollback().await?;
+            Ok(history)
+        };
+        let answer = answer.await;
+        self.checked(answer)
+    }
+
+    /// How much of a BAS's pools was in use.
+    ///
+    /// # Errors
+    /// As for [`Reader::open`].
+    pub async fn used(&mut self, bas: &Name) -> Result<Used, StoreError> {
+        let answer = async {
+            let mut tx = self.conn.begin().await?;
+            let names = Names::load(&mut tx).await?;
+            let used = usage::of(&mut tx, &names, bas).await?;
+            tx.rollback().await?;
+            Ok(used)
+        };
+        let answer = answer.await;
         self.checked(answer)
     }
 

@@ -2,6 +2,7 @@
 //! remembered per BAS. Plain data and pure functions: the clock is an input, nothing here
 //! does I/O. Knows only `address`.
 
+mod act;
 mod build;
 mod claim;
 mod diff;
@@ -14,7 +15,9 @@ mod memory;
 mod name;
 mod overlaps;
 mod snapshot;
+mod usage;
 
+pub use act::{Act, ActKind, Drain, Drains, Pin, PinKind};
 pub use build::{
     BuildRules, Built, Conflict, ConflictClaim, PrivateSpace, Refusal, RefusalReason, Rule, build,
 };
@@ -34,3 +37,4 @@ pub use memory::{
 };
 pub use name::{Name, PoolName};
 pub use snapshot::{Edge, Session, Snapshot};
+pub use usage::{HourUse, PoolUse, Usage};

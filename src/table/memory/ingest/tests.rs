@@ -147,7 +147,7 @@ fn an_unreadable_row_pins_what_it_held_by_index_or_by_pool() {
     ] {
         let mut memory = with_two_rows();
         let table = PolledTable { unread: vec![unread], ..complete("t", &two_rows()[..1]) };
-        ingest(&mut memory, poll(5, &[table.clone()]));
+        ingest(&mut memory, poll(5, std::slice::from_ref(&table)));
         assert_eq!(memory.listed.len(), if kept { 2 } else { 1 });
         if kept {
             assert_eq!(rows(&memory)[1], "q 10.0.1.0-10.0.1.255 Unread");
