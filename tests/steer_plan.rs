@@ -1,6 +1,6 @@
 //! The plan against published and independently computed values.
 
-#![allow(clippy::unwrap_used, clippy::panic, clippy::needless_range_loop)]
+#![allow(clippy::unwrap_used, clippy::panic, clippy::needless_range_loop)] // helpers of tests, as tests themselves
 
 use poolsync::steer::plan::{
     FileError, Link, Model, Node, PlanError, PlanReport, Problem, ProblemFile, RESERVE, StructureReport,

@@ -1,6 +1,6 @@
 //! Choices among edges against values worked out independently.
 
-#![allow(clippy::unwrap_used, clippy::panic)]
+#![allow(clippy::unwrap_used, clippy::panic)] // helpers of tests, as tests themselves
 
 use std::num::NonZeroUsize;
 

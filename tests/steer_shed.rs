@@ -1,6 +1,6 @@
 //! Shedding: the published curves, and the behaviour of the loop that they are put in.
 
-#![allow(clippy::unwrap_used, clippy::panic)]
+#![allow(clippy::unwrap_used, clippy::panic)] // helpers of tests, as tests themselves
 
 use std::collections::{BTreeMap, BTreeSet};
 

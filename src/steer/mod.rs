@@ -10,6 +10,7 @@
 //! * [`Ranking`]: nearest, greedy, loadnear and nearload as choices among candidates.
 //! * [`plan`]: the division of all traffic that costs least.
 //! * [`shed`]: the share of its entries that an overloaded edge hands on.
+//! * [`select`], [`simulate`]: selectors that see every request, and how all of them fare.
 //! * [`Damping`]: weights move only if it is worth it, and only a step a cycle.
 
 mod damping;
@@ -20,10 +21,13 @@ mod fixed;
 mod loads;
 pub mod plan;
 mod policy;
+mod random;
 mod ranking;
 mod region;
 mod replan;
+pub mod select;
 pub mod shed;
+pub mod simulate;
 mod steered;
 mod unit;
 mod weights;
@@ -34,6 +38,7 @@ pub use drain::{Drained, drained, undrained};
 pub use fixed::{Configured, fixed};
 pub use loads::{Amount, EdgeLoad, Loads, Sample};
 pub use policy::{PlanRules, Policy};
+pub use random::Random;
 pub use ranking::{Candidate, Ranking, Ties};
 pub use region::{ListReport, ListState, Region, RegionReport, ShedTo};
 pub use steered::{Shedding, Steered, steer};

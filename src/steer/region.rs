@@ -40,7 +40,8 @@ pub enum ListState {
     FallingBack,
     /// The static ones: an edge's load is unknown for too long, or no edge can take anything.
     Static,
-    /// Those before: the traffic does not fit.
+    /// The traffic does not fit: those of what fits, or those before where some owner's fits
+    /// nowhere.
     Infeasible,
     /// Those before: the plan failed.
     Failed,
@@ -197,15 +198,18 @@ impl Region {
                 return Decided { units: keep(ListState::Failed), plan: None, failure: Some(failure) };
             }
         };
-        let units = match (&replan.report.objective, replan.adopt) {
-            (None, _) => keep(ListState::Infeasible),
-            (_, false) => keep(ListState::Kept),
+        let fits = replan.report.objective.is_some();
+        let mut units = match replan.adopt {
+            false => keep(ListState::Kept),
             // That it is worth it is known of all together: each moves, however little.
-            (_, true) => {
+            true => {
                 let free = Self { damping: Damping { min_move: 0.0, ..self.damping }, ..Self::default() };
                 units.iter().zip(replan.weights).map(|(unit, weights)| free.damped(unit, weights)).collect()
             }
         };
+        if !fits {
+            units.iter_mut().for_each(|(_, state)| *state = ListState::Infeasible);
+        }
         Decided { units, plan: Some(replan.report), failure: None }
     }
 

@@ -19,6 +19,7 @@ pub(super) struct Replan {
 }
 
 /// Where the links of a unit lead: its places in the list, in the order of its links.
+#[derive(Clone)]
 struct Built {
     problem: Problem,
     places: Vec<Vec<usize>>,
@@ -43,8 +44,7 @@ pub(super) fn replan(
     let plan = match solve(rules, &built, units) {
         Ok(plan) => plan,
         Err(PlanError::Infeasible { by, sources }) => {
-            let report = blank.infeasible(by, sources);
-            return Ok(Some(Replan { weights: vec![None; units.len()], adopt: false, report }));
+            return Ok(Some(overfull(rules, &built, units, blank, by, sources)));
         }
         Err(error) => return Err(error.to_string()),
     };
@@ -56,6 +56,26 @@ pub(super) fn replan(
     let gains = report.gain.is_none_or(|gain| gain > 0.0 && gain >= min_gain);
     let weights = by_place(&built, &rounded.weights, units);
     Ok(Some(Replan { weights, adopt: first || broken || gains, report }))
+}
+
+/// Traffic that does not fit: what fits is planned, and what does not goes the same ways. That
+/// spreads the overload over all edges within reach, instead of leaving it where it arose.
+fn overfull(
+    rules: &PlanRules,
+    built: &Built,
+    units: &[&Unit<'_>],
+    blank: PlanReport,
+    by: f64,
+    unplaced: Vec<f64>,
+) -> Replan {
+    let fits = built.problem.without(&unplaced).map(|problem| Built { problem, ..built.clone() });
+    let weights = fits.and_then(|fits| Some(fits.problem.round(&solve(rules, &fits, units).ok()?).weights));
+    let weights = weights.map(|weights| by_place(built, &weights, units));
+    Replan {
+        adopt: weights.is_some(),
+        weights: weights.unwrap_or_else(|| vec![None; units.len()]),
+        report: blank.infeasible(by, unplaced),
+    }
 }
 
 fn solve(rules: &PlanRules, built: &Built, units: &[&Unit<'_>]) -> Result<Plan, PlanError> {

@@ -168,6 +168,15 @@ impl Problem {
         Self { model, ..self.clone() }
     }
 
+    /// The same with less traffic by source, and a trace less still, so that it fits if what
+    /// is left out is what did not. None where a source has none left.
+    pub(crate) fn without(&self, unplaced: &[f64]) -> Option<Self> {
+        let left = self.surplus.iter().zip(unplaced).map(|(all, less)| (all - less) * (1.0 - 1e-4));
+        let surplus: Vec<f64> = left.collect();
+        let some = surplus.iter().zip(&self.surplus).all(|(left, all)| *left > 0.0 || *all <= 0.0);
+        some.then(|| Self { surplus, ..self.clone() })
+    }
+
     /// The pairs that may exchange traffic.
     pub fn links(&self) -> &[Link] {
         &self.links
