@@ -4,7 +4,13 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-pub use super::act_shapes::{DrainShape, EdgeShape, PinShape, PinnedShape};
+pub use super::act_shapes::{DrainShape, EdgeShape, PinShape, PinnedShape, ReloadShape};
+pub use super::explain::{ClaimShape, ExplainShape, RefusedShape};
+pub use super::outlook::OutlookShape;
+pub use super::past_shapes::{
+    ActShape, ChangeShape, ConflictClaimShape, ConflictShape, DiffShape, GenerationShape, GroupChangeShape,
+    HistoryShape, HourShape, LifetimeShape, OwnedShape, OwnerChangeShape, PoolShape,
+};
 pub use super::walked::{polled_shape, walk_shape};
 use crate::table::Change;
 
@@ -282,6 +288,8 @@ pub struct LookupShape {
     pub group: String,
     /// Its edges, in order.
     pub edges: Vec<String>,
+    /// The generation that was looked up in.
+    pub generation: u64,
 }
 
 /// One BAS in `status`.

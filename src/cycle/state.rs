@@ -12,8 +12,8 @@ use super::exports::{export_shape, published_shape};
 use super::operation::{Answer, ExportRequest, LookupRequest};
 use super::settings::Settings;
 use super::shapes::{
-    BasShape, ChangedShape, DrainShape, EntryShape, HeldRangeShape, HeldShape, LookupShape, PinShape,
-    Problem, ProgressShape, StatusShape, TableShape,
+    BasShape, ChangedShape, ConflictClaimShape, ConflictShape, DrainShape, EntryShape, HeldRangeShape,
+    HeldShape, LookupShape, PinShape, Problem, ProgressShape, StatusShape, TableShape,
 };
 use crate::address::prefixes;
 use crate::config::{Config, DEFAULT_SERVICE};
@@ -21,8 +21,8 @@ use crate::format::{Scope, Stamp, View, ViewError, by_name, default_group};
 use crate::publish::{Export, Published};
 use crate::store::{Loaded, Past};
 use crate::table::{
-    Conflict, Drain, Drains, Entry, Fleet, GuardMemory, Hold, Listed, Membership, Memory, Name, Pin, PinKind,
-    Snapshot, Table, build, claims, diff,
+    Conflict, ConflictClaim, Drain, Drains, Entry, Fleet, GuardMemory, Hold, Listed, Membership, Memory,
+    Name, Pin, PinKind, Snapshot, Table, build, claims, diff,
 };
 
 /// What is known at one moment.
@@ -112,7 +112,7 @@ impl State {
         })
     }
 
-    fn drained(&self) -> Vec<DrainShape> {
+    pub(super) fn drained(&self) -> Vec<DrainShape> {
         let shape = |(edge, drain): (&Name, &Drain)| DrainShape {
             edge: edge.to_string(),
             by: drain.by.to_string(),
@@ -175,6 +175,15 @@ impl State {
     /// # Errors
     /// An unknown space.
     pub fn lookup(&self, request: &LookupRequest) -> Result<Vec<LookupShape>, Problem> {
+        self.look_up(&self.snapshot, request)
+    }
+
+    /// The same of another generation.
+    pub(super) fn look_up(
+        &self,
+        snapshot: &Snapshot,
+        request: &LookupRequest,
+    ) -> Result<Vec<LookupShape>, Problem> {
         if !self.config.spaces.contains_key(request.space.as_str()) {
             return Err(unknown_space(&request.space, &self.config));
         }
@@ -183,28 +192,12 @@ impl State {
             return Err(not_filled());
         }
         let service = Name::from(request.service.as_str());
-        request.ips.iter().map(|ip| self.look(&request.space, &service, *ip)).collect()
+        request.ips.iter().map(|ip| look(snapshot, &request.space, &service, *ip)).collect()
     }
 
-    fn look(&self, space: &str, service: &Name, ip: IpAddr) -> Result<LookupShape, Problem> {
-        // Viewers' addresses come IPv4-mapped from dual-stack sockets (RFC 4291, 2.5.5.2).
-        let entry = self.snapshot.table.lookup(space, ip.to_canonical());
-        let group = match entry {
-            Some(entry) => {
-                Cow::Borrowed(self.snapshot.groups.of(&entry.owner, service).ok_or_else(|| {
-                    inconsistent(ViewError::NoGroup { owner: entry.owner.clone(), service: service.clone() })
-                })?)
-            }
-            None => default_group(&self.snapshot, service),
-        };
-        Ok(LookupShape {
-            ip: ip.to_string(),
-            space: space.to_owned(),
-            covered: entry.is_some(),
-            entry: entry.map(|entry| entry_shape(entry, group.token.as_str())),
-            group: group.token.to_string(),
-            edges: group.edges.iter().map(|edge| edge.name.to_string()).collect(),
-        })
+    /// What overlaps, for JSON.
+    pub(super) fn conflict_shapes(&self) -> Vec<ConflictShape> {
+        self.conflicts.iter().map(conflict_shape).collect()
     }
 
     /// The published table in a format.
@@ -273,6 +266,32 @@ impl State {
     }
 }
 
+/// What answers an address in a generation.
+pub(super) fn look(
+    snapshot: &Snapshot,
+    space: &str,
+    service: &Name,
+    ip: IpAddr,
+) -> Result<LookupShape, Problem> {
+    // Viewers' addresses come IPv4-mapped from dual-stack sockets (RFC 4291, 2.5.5.2).
+    let entry = snapshot.table.lookup(space, ip.to_canonical());
+    let group = match entry {
+        Some(entry) => Cow::Borrowed(snapshot.groups.of(&entry.owner, service).ok_or_else(|| {
+            inconsistent(ViewError::NoGroup { owner: entry.owner.clone(), service: service.clone() })
+        })?),
+        None => default_group(snapshot, service),
+    };
+    Ok(LookupShape {
+        ip: ip.to_string(),
+        space: space.to_owned(),
+        covered: entry.is_some(),
+        entry: entry.map(|entry| entry_shape(entry, group.token.as_str())),
+        group: group.token.to_string(),
+        edges: group.edges.iter().map(|edge| edge.name.to_string()).collect(),
+        generation: snapshot.generation,
+    })
+}
+
 /// A generation's table in a format.
 ///
 /// # Errors
@@ -320,13 +339,13 @@ fn known_service(service: &str, config: &Config) -> Result<(), Problem> {
     Err(Problem::new(404, "unknown-service", "there is no such service", &detail))
 }
 
-fn unknown_space(space: &str, config: &Config) -> Problem {
+pub(super) fn unknown_space(space: &str, config: &Config) -> Problem {
     let known: Vec<&str> = config.spaces.keys().map(Name::as_str).collect();
     let detail = format!("`{space}`; there are: {}", known.join(", "));
     Problem::new(404, "unknown-space", "there is no such space", &detail)
 }
 
-fn some(word: &Name) -> Option<String> {
+pub(super) fn some(word: &Name) -> Option<String> {
     (!word.is_empty()).then(|| word.to_string())
 }
 
@@ -360,6 +379,26 @@ pub(super) fn held_shape(hold: &Hold) -> HeldShape {
                 to: change.to.as_ref().map(ToString::to_string),
             })
             .collect(),
+    }
+}
+
+fn conflict_shape(conflict: &Conflict) -> ConflictShape {
+    let claim = |claim: &ConflictClaim| ConflictClaimShape {
+        owner: claim.owner.to_string(),
+        bas: claim.bas.as_ref().map(ToString::to_string),
+        pool: claim.pool.text().to_owned(),
+        pool_hex: claim.pool.hex(),
+        class: word(&claim.class),
+    };
+    ConflictShape {
+        space: conflict.space.to_string(),
+        family: conflict.range.family().number(),
+        first: conflict.range.first().to_string(),
+        last: conflict.range.last().to_string(),
+        owner: conflict.owner.as_ref().map(ToString::to_string),
+        rule: word(&conflict.rule),
+        claims: conflict.claims.iter().map(claim).collect(),
+        more: conflict.more,
     }
 }
 
