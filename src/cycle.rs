@@ -28,6 +28,7 @@ mod settings;
 mod shaped;
 pub mod shapes;
 mod state;
+mod status_shapes;
 mod walked;
 mod who;
 

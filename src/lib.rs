@@ -34,7 +34,7 @@
 //! A module uses only what stands to its left; `tests/layers.rs` holds them to it.
 //!
 //! `address` <- `table` <- {`format`, `store`, `steer`, `snmp`} <- `mib` <- {`poll`,
-//! `publish`} <- `config` <- `cycle` <- `http` <- `daemon` <- `cli`
+//! `publish`, `coverage`} <- `config` <- `cycle` <- `http` <- `daemon` <- `cli`
 //!
 //! * [`address`]: closed ranges, minimal prefix lists, sets. Pure.
 //! * [`table`]: claims to entries (the rules of ownership), the difference of two tables, the
@@ -46,16 +46,19 @@
 //! * [`poll`]: one poll of one BAS; its failure is data.
 //! * [`store`]: SQLite, one owner, generations by validity intervals.
 //! * [`format`] and [`publish`]: a table as each consumer wants it, put in its place whole.
+//! * [`coverage`]: a hand-kept table and a log of viewers held against the table.
 //! * [`cycle`] joins them; [`http`] is the control socket, [`daemon`] the service, [`cli`] the
 //!   commands.
 
 pub mod address;
 pub mod cli;
 pub mod config;
+pub mod coverage;
 pub mod cycle;
 pub mod daemon;
 pub mod format;
 pub mod http;
+pub mod load;
 pub mod logging;
 pub mod mib;
 pub mod poll;

@@ -56,6 +56,7 @@ fn request(address: SocketAddr) -> Request {
         choice: Choice::Auto(Arc::new(Library::built_in())),
         remembered: Remembered::default(),
         encoding: None,
+        group_as_vrf: None,
         filter: Filter::default(),
         spaces: Arc::new(Spaces::new(vec![("internet".into(), vec!["".into()])])),
         now: Timestamp::from_second(NOW).unwrap(),
@@ -159,8 +160,10 @@ async fn a_silent_router_fails_every_table_that_is_known() {
     request.remembered.tables.insert("old".into(), RememberedTable::default());
     let polled = run(request).await;
     assert_eq!((polled.state, polled.reason), (State::Failed, Some(Fault::Snmp(Reason::Timeout))));
-    let timeout = || "timeout".to_owned();
-    assert_eq!(states(&polled), [("old", timeout()), ("pools", timeout()), ("sections", timeout())].into());
+    let mut names: Vec<&str> = states(&polled).into_keys().collect();
+    names.sort_unstable();
+    assert_eq!(names, ["dynamic", "old", "pools", "relay", "sections", "v6-pools", "v6-prefixes"]);
+    assert!(states(&polled).values().all(|state| state == "timeout"));
     assert!(!polled.detail.is_empty());
     assert_eq!(polled.booted, None);
 }
@@ -215,11 +218,14 @@ async fn a_better_table_that_is_gone_is_not_believed_while_a_lesser_one_would_ta
     let (_, polled) = after_loss("huawei-me60", &[".2011.6.8.1.2."]).await;
     assert_eq!((polled.state, polled.reason), (State::Failed, Some(Fault::Vanished)));
     // The fallback is worth no more: what the sections lack is not known.
+    let states_now = states(&polled);
+    assert_eq!((states_now["pools"].as_str(), states_now["sections"].as_str()), ("vanished", "vanished"));
+    // Where there is no dynamic subnet, none is lacked. The IPv6 pools are another matter.
     assert_eq!(
-        states(&polled),
-        [("pools", "vanished".to_owned()), ("sections", "vanished".to_owned())].into()
+        (states_now["dynamic"].as_str(), states_now["v6-pools"].as_str()),
+        ("complete 0", "complete 3")
     );
-    assert_eq!(polled.ranges().count(), 0);
+    assert_eq!(polled.ranges().count(), 3);
     assert!(polled.detail.contains("pools has ranges in its stead"), "{}", polled.detail);
 
     // A router that never had sections has the bounds of its pools.
@@ -280,10 +286,18 @@ async fn names_that_are_gone_are_not_believed_while_ranges_need_them() {
     // And never having had any, they are simply not there.
     let agent = agent(&[("public", &without(&walk("netelastic-flexbng"), ".54268.1.1.2.1."))]).await;
     let polled = run(request(agent.address())).await;
-    assert_eq!(
-        states(&polled),
-        [("groups", "unsupported".to_owned()), ("sections", "missing-table".to_owned())].into()
-    );
+    assert_eq!(states(&polled)["groups"], "unsupported");
+    assert_eq!(states(&polled)["sections"], "missing-table");
+}
+
+#[tokio::test]
+async fn counts_that_are_gone_are_no_failure() {
+    let (first, polled) = after_loss("h3c-comware", &[".25506.2.101.2.6."]).await;
+    assert_eq!((polled.state, polled.reason), (State::Complete, None), "{}", polled.detail);
+    assert_eq!(states(&polled)["statistics"], "complete 0");
+    assert_eq!(polled.ranges().count(), first.ranges().count());
+    assert!(polled.ranges().all(|listed| listed.size.is_none() && listed.used.is_none()));
+    assert!(polled.notes.contains(&"table statistics: 0 rows, was 3".to_owned()), "{:?}", polled.notes);
 }
 
 #[tokio::test]
@@ -483,7 +497,7 @@ async fn silence_does_not_decide_between_descriptors() {
     assert_eq!((polled.descriptor, polled.detection), (None, None));
 }
 
-const DEFAULT_TABLES: [&str; 3] = ["pools", "profiles", "routers"];
+const DEFAULT_TABLES: [&str; 5] = ["pools", "profiles", "shared", "dhcp", "routers"];
 
 /// A JUNOSe router with its second context, polled in both.
 async fn in_contexts(walks: &[(&str, &str)], remembered: Remembered) -> Polled {
@@ -506,7 +520,7 @@ async fn a_context_that_does_not_answer_fails_its_own_tables() {
         assert_eq!(table(&polled, name).table.outcome, TableOutcome::Complete, "{name}");
     }
     assert_eq!(table(&polled, "profiles@vr-corp").table.outcome, failed("timeout"));
-    assert_eq!(polled.ranges().count(), 4);
+    assert_eq!(polled.ranges().count(), 5);
 }
 
 #[tokio::test]
@@ -602,8 +616,8 @@ async fn tables_of_another_descriptor_are_empty_once_everything_was_read() {
     );
     request.remembered.tables.insert("old".into(), had_rows());
     let polled = run(request).await;
-    let missing = || "missing-table".to_owned();
-    assert_eq!(states(&polled), [("groups", "unsupported".to_owned()), ("sections", missing())].into());
+    assert_eq!(states(&polled)["sections"], "missing-table");
+    assert!(!states(&polled).contains_key("old") && !states(&polled).contains_key("pools"));
 }
 
 #[tokio::test]
@@ -624,7 +638,7 @@ async fn unwanted_pools_and_vrfs_are_left_out_and_said() {
         .filter(|rejected| rejected.reason == RejectReason::Excluded)
         .map(|rejected| rejected.index.as_str())
         .collect();
-    assert_eq!(excluded, ["1.0", "2.0", "3.0", "3.3"]);
+    assert_eq!(excluded, ["1.0", "2.0", "3.0", "3.3", "0", "2", "3"]);
 }
 
 #[tokio::test]
@@ -641,4 +655,27 @@ async fn a_named_descriptor_needs_no_detection_and_leaves_none() {
     let names: Vec<&Name> = polled.tables.iter().map(|result| &result.table.name).collect();
     assert_eq!(names, [&Name::from("pools")]);
     assert!(table(&polled, "pools").repetitions.is_some_and(|repetitions| repetitions > 0));
+}
+
+#[tokio::test]
+async fn a_table_beyond_its_cap_is_too_large_and_harms_no_other() {
+    let source = Library::built_in().get("standard-connected").unwrap().source().to_owned();
+    // The walk has seven addresses, five prefixes and four interfaces.
+    let capped = |rows: u32| {
+        let source = source.replace("max-rows = 20000", &format!("max-rows = {rows}"));
+        Choice::Named(Arc::new(
+            Descriptor::parse("mine.toml", &source, Origin::File("mine.toml".into())).unwrap(),
+        ))
+    };
+    let agent = agent(&[("public", &walk("standard-connected"))]).await;
+    let mut request = request(agent.address());
+    request.choice = capped(7);
+    let polled = run(request.clone()).await;
+    assert_eq!((polled.state, polled.reason), (State::Complete, None), "{}", polled.detail);
+    request.choice = capped(6);
+    let polled = run(request).await;
+    assert_eq!((polled.state, polled.reason), (State::Failed, Some(Fault::Snmp(Reason::TooLarge))));
+    assert!(polled.detail.contains("more than 6 rows of this table"), "{}", polled.detail);
+    let states = states(&polled);
+    assert_eq!((states["addresses"].as_str(), states["v6-prefixes"].as_str()), ("too-large", "complete 2"));
 }

@@ -384,7 +384,8 @@ async fn a_report_that_anybody_may_have_written_does_not_stop_one_who_is_known()
         vec![Act::Send(if requests == 1 { answer(engine, Level::Encrypted, message) } else { report })]
     })
     .await;
-    let mut session = session(&transport, changed.address(), user(Level::Encrypted), QUICK);
+    let unhurried = Duration::from_millis(500);
+    let mut session = session(&transport, changed.address(), user(Level::Encrypted), unhurried);
     let read = walk(&mut session).await;
     assert_failed(&read, Reason::WrongDigest, "authentication password");
     assert_eq!((read.rows.len(), session.cost().retries), (20, 0));
@@ -470,10 +471,21 @@ async fn an_agent_that_is_deaf_to_what_is_encrypted_is_told_from_a_dead_one() {
     let read = walk(&mut session(&transport, forged.address(), user(Level::Encrypted), QUICK)).await;
     assert!(!matches!(read.outcome, Outcome::Failed(Reason::DecryptionError)), "{}", read.detail);
     let dead = agent(shared(3, 1000), |_, _| Vec::new()).await;
-    let mut session = session(&transport, dead.address(), user(Level::Encrypted), QUICK);
-    assert_failed(&walk(&mut session).await, Reason::Timeout, "no answer from");
-    // The probe, a bulk, one look into its silence, a GETNEXT.
-    assert_eq!(session.cost().requests, 4);
+    let mut lone = session(&transport, dead.address(), user(Level::Encrypted), QUICK);
+    assert_failed(&walk(&mut lone).await, Reason::Timeout, "no answer from");
+    // The probe, a bulk, a GETNEXT, one look into the silence.
+    assert_eq!(lone.cost().requests, 4);
+    // A table that hangs behind an agent that is well is no matter of keys.
+    let hung = agent(shared(3, 1000), |engine, message| {
+        let head = Engine::head(message);
+        let asked = engine.read(message);
+        let level = if head.flags & 2 == 0 { Level::Signed } else { Level::Encrypted };
+        let reply = engine.seal(level, head.id, &wire::answer_pdu(RESPONSE, asked.id, 0, 0, &[]));
+        if asked.oids.is_empty() { vec![Act::Send(reply)] } else { Vec::new() }
+    })
+    .await;
+    let read = walk(&mut session(&transport, hung.address(), user(Level::Encrypted), QUICK)).await;
+    assert_failed(&read, Reason::Timeout, "no answer from");
 }
 
 #[tokio::test]

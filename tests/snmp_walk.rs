@@ -163,6 +163,18 @@ async fn an_answer_from_another_address_is_told_as_such() {
 }
 
 #[tokio::test]
+async fn noise_beside_a_slow_agent_does_not_end_the_walk() {
+    // The agent is silent to a bulk of more than 3; somebody else answers all the same.
+    let objects = objects(20);
+    let agent = agent(move |asked| {
+        let answer = objects.answer(asked);
+        if asked.second > 3 { vec![Act::Elsewhere(answer)] } else { vec![Act::Send(answer)] }
+    })
+    .await;
+    assert_read(&walk(&mut session(agent.address(), limits(QUICK))).await, 20);
+}
+
+#[tokio::test]
 async fn an_answer_of_another_community_is_told_as_such() {
     let objects = objects(3);
     let agent = agent(move |asked| {

@@ -12,7 +12,7 @@ use super::past::pool_shape;
 use super::settings::Settings;
 use super::shaped::{held_shape, some, word};
 use super::shapes::{DrainShape, HeldShape, LookupShape, PinShape, PoolShape, Problem};
-use super::state::{State, look, unknown_space};
+use super::state::{State, known_service, look, unknown_space};
 use crate::address::Range;
 use crate::store::Used;
 use crate::table::{Claim, Decision, Entry, Listed, Memory, Name, Standing, decide};
@@ -94,7 +94,7 @@ impl State {
     /// Why an address is answered as it is.
     ///
     /// # Errors
-    /// An unknown space; where the store fails.
+    /// An unknown space or service; where the store fails.
     pub async fn explain(
         &self,
         archive: &mut impl Archive,
@@ -111,7 +111,7 @@ impl State {
     /// The same, with what is known of the pools' use.
     ///
     /// # Errors
-    /// An unknown space.
+    /// An unknown space or service.
     pub fn explained(
         &self,
         request: &ExplainRequest,
@@ -122,6 +122,7 @@ impl State {
         if !self.config.spaces.contains_key(space) {
             return Err(unknown_space(space, &self.config));
         }
+        known_service(&request.service, &self.config)?;
         let ip = request.ip.to_canonical();
         let settings = Settings::of(&self.config);
         let rules = (settings.lines.as_slice(), &settings.claims, &settings.build);

@@ -127,6 +127,7 @@ impl Fleet {
             choice,
             remembered,
             encoding: polling.encoding.and_then(|e| e.0.name().parse::<Encoding>().ok()),
+            group_as_vrf: None,
             filter,
             spaces: Arc::clone(&self.spaces),
             now,

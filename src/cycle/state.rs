@@ -16,7 +16,7 @@ use super::shapes::{
     BasShape, ChangedShape, ConflictShape, DrainShape, HeldShape, LookupShape, PinShape, Problem,
     ProgressShape, StatusShape, TableShape,
 };
-use crate::config::Config;
+use crate::config::{Config, DEFAULT_SERVICE};
 use crate::format::{Scope, Stamp, View, ViewError, by_name, default_group};
 use crate::publish::{Export, Published};
 use crate::store::{Loaded, Past};
@@ -187,6 +187,10 @@ impl State {
         if !self.config.spaces.contains_key(request.space.as_str()) {
             return Err(unknown_space(&request.space, &self.config));
         }
+        known_service(&request.service, &self.config)?;
+        if !self.snapshot.filled {
+            return Err(not_filled());
+        }
         let service = Name::from(request.service.as_str());
         request.ips.iter().map(|ip| look(snapshot, &request.space, &service, *ip)).collect()
     }
@@ -221,7 +225,11 @@ impl State {
             bas: self.config.bas.keys().map(|name| self.bas_shape(name, now)).collect(),
             held: self.guard.holds.len(),
             conflicts: self.conflicts.len(),
-            exports: self.exports.iter().map(|e| export_shape(e, self.published.get(&e.name))).collect(),
+            exports: {
+                let interval = self.config.poll.interval;
+                let shape = |e: &Export| export_shape(e, self.published.get(&e.name), interval);
+                self.exports.iter().map(shape).collect()
+            },
         }
     }
 
@@ -296,13 +304,9 @@ pub fn export(snapshot: &Snapshot, request: &ExportRequest, config: &Config) -> 
     {
         return Err(unknown_space(space, config));
     }
+    known_service(&request.service, config)?;
     if !snapshot.filled {
-        return Err(Problem::new(
-            503,
-            "not-filled",
-            "nothing is published yet",
-            "not enough of the fleet has been read; `poolsync status` shows how far it is",
-        ));
+        return Err(not_filled());
     }
     let scope =
         Scope { space: request.space.as_deref().map(Name::from), service: request.service.as_str().into() };
@@ -315,6 +319,24 @@ pub fn export(snapshot: &Snapshot, request: &ExportRequest, config: &Config) -> 
 
 fn inconsistent(error: ViewError) -> Problem {
     Problem::new(500, "inconsistent", "table and groups do not fit together", &error.to_string())
+}
+
+fn not_filled() -> Problem {
+    let detail = "not enough of the fleet has been read; `poolsync status` shows how far it is";
+    Problem::new(503, "not-filled", "nothing is published yet", detail)
+}
+
+/// A service is known where some BAS has edges of its own for it.
+pub(super) fn known_service(service: &str, config: &Config) -> Result<(), Problem> {
+    let of_bas = config.bas.values().flat_map(|bas| bas.edges.keys());
+    let mut known: Vec<&str> = of_bas.map(Name::as_str).chain([DEFAULT_SERVICE]).collect();
+    known.sort_unstable();
+    known.dedup();
+    if known.contains(&service) {
+        return Ok(());
+    }
+    let detail = format!("`{service}`; there are: {}", known.join(", "));
+    Err(Problem::new(404, "unknown-service", "there is no such service", &detail))
 }
 
 pub(super) fn unknown_space(space: &str, config: &Config) -> Problem {

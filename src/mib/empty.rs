@@ -6,10 +6,9 @@
 //! seen to be emptied. It is not believed, where a lesser table would take its place, or
 //! where rows need it that are still there.
 
-use super::decode::{ContextRead, Read, ReadOutcome, decode};
-use super::descriptor::{Descriptor, Table, name_in};
+use super::decode::{ContextRead, Read, ReadOutcome, Settings, decode};
+use super::descriptor::{Descriptor, Ref, Table, name_in};
 use super::fault::Fault;
-use super::text::Encoding;
 use crate::snmp::Oid;
 use crate::table::Name;
 
@@ -23,12 +22,7 @@ pub struct Known<'a> {
 }
 
 /// Decides what the tables without rows are that were read in a context.
-pub fn judge_empty(
-    descriptor: &Descriptor,
-    read: &mut ContextRead,
-    known: &Known<'_>,
-    encoding: Option<Encoding>,
-) {
+pub fn judge_empty(descriptor: &Descriptor, read: &mut ContextRead, known: &Known<'_>, settings: Settings) {
     let judge = Judge { descriptor, known };
     let outcomes: Vec<Option<Judged>> =
         (0..descriptor.tables.len()).map(|at| judge.table(read, at)).collect();
@@ -37,7 +31,7 @@ pub fn judge_empty(
             judged.apply(read);
         }
     }
-    judge.replaced(read, encoding);
+    judge.replaced(read, settings);
 }
 
 /// Decides on the table that lists contexts alone, before they are asked in.
@@ -106,9 +100,16 @@ impl Judge<'_> {
         (self.known.had_rows)(&name)
     }
 
-    /// A table with rows that are joined to this one.
+    /// A table with rows that cannot do without this one; for counts alone they can.
     fn needed_by(&self, read: &ContextRead, at: usize) -> Option<&Table> {
-        let joined = |table: &&Table| table.joins.iter().any(|join| join.table == at);
+        let joined = |table: &&Table| {
+            let needed = table.ranges.iter().flat_map(|ranges| ranges.needed(true));
+            let mut joins = needed.filter_map(|field| match field {
+                Ref::Joined { join, .. } => table.joins.get(join),
+                Ref::Own(_) => None,
+            });
+            joins.any(|join| join.table == at)
+        };
         let has_rows = |number: usize| {
             read.reads.get(number).and_then(Option::as_ref).is_some_and(|read| !read.table.rows.is_empty())
         };
@@ -124,10 +125,14 @@ impl Judge<'_> {
 
     /// A better table that had rows is not believed to be empty while a lesser one has ranges
     /// in its stead.
-    fn replaced(&self, read: &mut ContextRead, encoding: Option<Encoding>) {
+    fn replaced(&self, read: &mut ContextRead, settings: Settings) {
         let tables = self.descriptor.tables.iter().enumerate();
-        let pairs: Vec<(usize, usize)> =
-            tables.filter_map(|(at, table)| Some((at, table.ranges.as_ref()?.fallback_for?))).collect();
+        let fallbacks = |table: &Table| {
+            table.ranges.iter().flat_map(|ranges| ranges.fallbacks.clone()).collect::<Vec<_>>()
+        };
+        let pairs: Vec<(usize, usize)> = tables
+            .flat_map(|(at, table)| fallbacks(table).into_iter().map(move |fallback| (at, fallback.better)))
+            .collect();
         for (lesser, better) in pairs {
             let (Some(table), Some(name)) =
                 (self.descriptor.tables.get(better), self.descriptor.tables.get(lesser).map(|t| &t.name))
@@ -135,7 +140,7 @@ impl Judge<'_> {
                 continue;
             };
             let gone = empty(read, better).is_some_and(|read| read.outcome == ReadOutcome::Complete);
-            if !gone || !self.had_rows(read, table) || !self.has_ranges(read, lesser, encoding) {
+            if !gone || !self.had_rows(read, table) || !self.has_ranges(read, lesser, settings) {
                 continue;
             }
             let detail = format!("it once had rows, now it has none, and {name} has ranges in its stead");
@@ -146,7 +151,7 @@ impl Judge<'_> {
     }
 
     /// Whether a table claims something, or might.
-    fn has_ranges(&self, read: &ContextRead, at: usize, encoding: Option<Encoding>) -> bool {
+    fn has_ranges(&self, read: &ContextRead, at: usize, settings: Settings) -> bool {
         if read.reads.get(at).and_then(Option::as_ref).is_none_or(|read| read.table.rows.is_empty()) {
             return false;
         }
@@ -155,7 +160,7 @@ impl Judge<'_> {
             (Some(table), None) => table.name.clone(),
             (None, _) => return false,
         };
-        let decoded = decode(self.descriptor, read, encoding);
+        let decoded = decode(self.descriptor, read, settings);
         let decoded = decoded.iter().find(|decoded| decoded.table.name == name);
         decoded.is_some_and(|decoded| !decoded.table.listed.is_empty() || !decoded.table.unread.is_empty())
     }

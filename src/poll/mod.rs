@@ -8,6 +8,7 @@ mod detect;
 mod polled;
 mod remembered;
 mod request;
+mod seen;
 mod system;
 mod tables;
 
@@ -16,6 +17,7 @@ use std::time::Instant;
 pub use polled::{Polled, State, TableResult};
 pub use remembered::{Remembered, RememberedTable};
 pub use request::{Choice, Filter, Request, Spaces};
+pub use seen::SeenVrf;
 
 use crate::mib::{DecodedTable, Fault};
 use crate::snmp::{Context, Failure, Session, Transport};

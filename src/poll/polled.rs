@@ -1,5 +1,6 @@
 //! What one poll found.
 
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,7 +14,7 @@ use super::system::System;
 use super::{Choice, Decoded, Request, Stop};
 use crate::mib::{Descriptor, Fault, RejectReason, Rejected};
 use crate::snmp::Cost;
-use crate::table::{Detection, Engine, Name, PolledTable, TableOutcome};
+use crate::table::{Detection, Engine, Name, PolledTable, Row, TableOutcome};
 
 /// What became of a poll. A closed list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -42,6 +43,8 @@ pub struct TableResult {
     pub rows: u64,
     /// The repetitions that were found to work; none where it was not asked for.
     pub repetitions: Option<u32>,
+    /// How long the prefixes are that are delegated out of an IPv6 range, by its row.
+    pub delegated: BTreeMap<Row, u8>,
 }
 
 /// What one poll of one BAS found.
@@ -146,6 +149,7 @@ impl Polled {
                 detail: table.detail,
                 rows: table.rows,
                 repetitions: Some(repetitions),
+                delegated: table.delegated,
             };
             let mut rejected = table.rejected;
             result.sort_out(request, &mut rejected);
@@ -210,7 +214,7 @@ impl Polled {
                 self.reason = Some(fault);
                 self.detail = format!("{}: {detail}", table.name);
             }
-            self.tables.push(TableResult { table, fault, detail, rows: 0, repetitions: None });
+            self.tables.push(TableResult::not_read(table, fault, detail));
         }
     }
 
@@ -231,13 +235,7 @@ impl Polled {
             if self.tables.iter().all(|result| result.table.name != name) {
                 let table = empty(name, Some(stop.fault));
                 let detail = stop.detail.clone();
-                self.tables.push(TableResult {
-                    table,
-                    fault: Some(stop.fault),
-                    detail,
-                    rows: 0,
-                    repetitions: None,
-                });
+                self.tables.push(TableResult::not_read(table, Some(stop.fault), detail));
             }
         }
         self.detail = stop.detail;
@@ -260,6 +258,10 @@ fn expected(request: &Request) -> Vec<Name> {
 }
 
 impl TableResult {
+    fn not_read(table: PolledTable, fault: Option<Fault>, detail: String) -> Self {
+        Self { table, fault, detail, rows: 0, repetitions: None, delegated: BTreeMap::new() }
+    }
+
     /// Whether ranges come of it, and it was read to its end.
     fn is_complete_source(&self, descriptor: &Descriptor) -> bool {
         let name = self.table.name.split('@').next().unwrap_or_default();

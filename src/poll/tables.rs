@@ -39,7 +39,7 @@ pub(super) async fn read(
     if only {
         tables.name_configured_context(request, descriptor, &mut default);
     }
-    mib::judge_empty(descriptor, &mut default, &known, request.encoding);
+    mib::judge_empty(descriptor, &mut default, &known, request.settings());
     if only {
         tables.reads.push(default);
         return tables;
@@ -48,7 +48,7 @@ pub(super) async fn read(
     for found in tables.found.contexts.clone() {
         if may_ask(request) {
             let mut read = read_context(session, request, descriptor, &found).await;
-            mib::judge_empty(descriptor, &mut read, &known, request.encoding);
+            mib::judge_empty(descriptor, &mut read, &known, request.settings());
             tables.reads.push(read);
         } else {
             tables.notes.push(format!(
@@ -96,7 +96,7 @@ async fn read_table(
     table: TableRef<'_>,
 ) -> Read {
     let repetitions = request.remembered.tables.get(name).and_then(|table| table.repetitions);
-    let table = session.table(context, &table.columns(), repetitions).await;
+    let table = session.table_within(context, &table.columns(), repetitions, table.max_rows()).await;
     let mut read = Read { outcome: table.outcome.into(), table };
     // An agent may be silent in a context that it does not know.
     if !context.name.is_empty() && !read.table.detail.is_empty() {
@@ -142,7 +142,7 @@ impl Tables {
         let mut tables = Vec::new();
         for read in &self.reads {
             let repetitions = read.reads.iter().flatten().map(|read| read.table.repetitions);
-            tables.extend(mib::decode(descriptor, read, request.encoding).into_iter().zip(repetitions));
+            tables.extend(mib::decode(descriptor, read, request.settings()).into_iter().zip(repetitions));
         }
         let list = self.reads.first().and_then(|read| read.vrf.clone());
         for mut rejected in self.found.rejected {

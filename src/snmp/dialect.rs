@@ -58,6 +58,14 @@ impl Dialect {
         }
     }
 
+    /// What a silence that ends a walk comes from, where it can be found out.
+    pub(super) async fn look_into(&mut self, line: &mut Line) -> Option<Failure> {
+        match self {
+            Self::V2c(_) => None,
+            Self::V3(conversation) => conversation.look_into(line).await,
+        }
+    }
+
     /// The SNMPv3 engine as last heard.
     pub(super) fn engine(&self) -> Option<Engine> {
         match self {

@@ -21,8 +21,8 @@ use super::usm::{self, Clock, Envelope, Keys};
 use super::walk::{Failure, Reason};
 use crate::table::Engine;
 
-/// Transmissions of the question that tells a deaf agent from a dead one.
-const LIFE_TRIES: u32 = 2;
+/// Transmissions of the questions that tell a deaf agent from a dead one.
+const LIFE_TRIES: u32 = 3;
 
 /// What is known of the engine behind a target.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,8 +46,6 @@ pub(super) struct Conversation {
     peer: SocketAddr,
     user: User,
     known: Option<Known>,
-    /// Whether a silence was looked into: once is enough.
-    questioned: bool,
 }
 
 /// What came back, if it was for us.
@@ -74,7 +72,7 @@ impl Conversation {
                 .or_else(|| Some(Known::new(pinned.clone(), Clock::guessed(0, 0, Instant::now())))),
             None => known,
         };
-        Self { transport: transport.clone(), peer, user, known, questioned: false }
+        Self { transport: transport.clone(), peer, user, known }
     }
 
     /// Whether the target's engine is known: then a silent target is one that does not like
@@ -138,46 +136,34 @@ impl Conversation {
         if now != *known {
             self.learn(now);
         }
-        match said {
-            Err(Unanswered::Silent(silence)) => Err(self.look_into(silence, line, known, keys).await),
-            said => said,
-        }
+        said
     }
 
-    /// Many agents drop what they cannot decrypt without a word. Where no encrypted message
-    /// was ever answered, one that is only signed, and asks for nothing, tells such an agent
-    /// from one that is not there.
-    async fn look_into(
-        &mut self,
-        silence: Failure,
-        line: &mut Line,
-        known: &Known,
-        keys: Option<&Keys>,
-    ) -> Unanswered {
-        let suspect = silence.reason == Reason::Timeout && !known.decrypted && !self.questioned;
-        let Some(keys) = keys.filter(|keys| suspect && keys.encrypts()) else {
-            return Unanswered::Silent(silence);
-        };
-        self.questioned = true;
+    /// Looks into a silence. Many agents drop what they cannot decrypt without a word: one
+    /// that answers a signed question for nothing at all, and the same question encrypted
+    /// not, is such an agent. One that answers neither, or both, has another reason.
+    pub(super) async fn look_into(&mut self, line: &mut Line) -> Option<Failure> {
+        let known = self.known.clone().filter(|known| !known.decrypted)?;
+        let keys = self.keys(&known.id).await.ok().flatten().filter(|keys| keys.encrypts())?;
         let signing = keys.without_privacy();
+        if !self.shows_life(line, &known, &signing).await || self.shows_life(line, &known, &keys).await {
+            return None;
+        }
+        let detail = decryption("answers only what is not encrypted", &self.user);
+        Some(Failure::new(Reason::DecryptionError, detail))
+    }
+
+    /// Whether the engine answers, under these keys, a question for nothing.
+    async fn shows_life(&self, line: &mut Line, known: &Known, keys: &Keys) -> bool {
         let context = Context::default();
         let question =
             Question { context: &context, kind: PduKind::Get, oids: &[], repetitions: 0, tries: LIFE_TRIES };
         let mut pending = line.transport.expect(line.peer);
         let id = pending.id;
-        let datagram = match self.seal(&question, id, known, Some(&signing)) {
-            Ok(datagram) => datagram,
-            Err(failure) => return failure.into(),
-        };
-        let judge = Judge { user: &self.user, known, keys: Some(&signing), id, transport: &self.transport };
-        match line.ask(&mut pending, &datagram, LIFE_TRIES, |bytes| judge.judge_sign_of_life(bytes)).await {
-            Ok(()) => Failure::new(
-                Reason::DecryptionError,
-                decryption("answers only what is not encrypted", &self.user),
-            )
-            .into(),
-            Err(_) => Unanswered::Silent(silence),
-        }
+        let Ok(datagram) = self.seal(&question, id, known, Some(keys)) else { return false };
+        let judge = Judge { user: &self.user, known, keys: Some(keys), id, transport: &self.transport };
+        let life = line.ask(&mut pending, &datagram, LIFE_TRIES, |bytes| judge.judge_sign_of_life(bytes));
+        life.await.is_ok()
     }
 
     fn seal(

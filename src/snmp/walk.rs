@@ -158,7 +158,7 @@ impl Session {
                 Ok(more) => values.extend(more),
                 Err(fault) => {
                     if asked.len() == 1 || !stride.smaller(fault.trouble) {
-                        return Err(fault.failure);
+                        return Err(self.last_word(fault).await);
                     }
                 }
             }
@@ -177,9 +177,20 @@ impl Session {
         columns: &Columns,
         repetitions: Option<u32>,
     ) -> TableRead {
+        self.table_within(context, columns, repetitions, None).await
+    }
+
+    /// The same, for a table that is too large to be read where it has more rows than this.
+    pub async fn table_within(
+        &mut self,
+        context: &Context,
+        columns: &Columns,
+        repetitions: Option<u32>,
+        max_rows: Option<u32>,
+    ) -> TableRead {
         let mut stride = Stride::new(columns.columns.len(), repetitions, self.line.limits.max_repetitions);
         let mut walk = Walk::table(columns);
-        let (outcome, detail) = self.run(context, &mut walk, &mut stride).await;
+        let (outcome, detail) = self.run(context, &mut walk, &mut stride, max_rows).await;
         let (rows, behind) = (walk.rows, walk.behind);
         TableRead { outcome, detail, rows, repetitions: stride.learnt(), behind }
     }
@@ -188,7 +199,7 @@ impl Session {
     pub async fn subtree(&mut self, context: &Context, root: &Oid) -> (Outcome, String, Vec<(Oid, Value)>) {
         let mut stride = Stride::new(1, None, self.line.limits.max_repetitions);
         let mut walk = Walk::subtree(root);
-        let (outcome, detail) = self.run(context, &mut walk, &mut stride).await;
+        let (outcome, detail) = self.run(context, &mut walk, &mut stride, None).await;
         let objects = walk.rows.into_iter().filter_map(|(index, cells)| {
             let value = cells.into_iter().next().flatten()?;
             Some((root.child(&index), value))
@@ -207,8 +218,15 @@ impl Session {
     }
 
     /// Walks until every column has ended, or until no smaller question is left to ask.
-    async fn run(&mut self, context: &Context, walk: &mut Walk, stride: &mut Stride) -> (Outcome, String) {
+    async fn run(
+        &mut self,
+        context: &Context,
+        walk: &mut Walk,
+        stride: &mut Stride,
+        max_rows: Option<u32>,
+    ) -> (Outcome, String) {
         let before = self.rows;
+        let max_rows = max_rows.map_or(u64::MAX, u64::from);
         while let Some(asked) = walk.next(stride.width()) {
             let step = self.step(context, walk, &asked, stride).await;
             self.rows = before + u64::try_from(walk.rows.len()).unwrap_or(u64::MAX);
@@ -216,9 +234,14 @@ impl Session {
                 Ok(()) => stride.good(),
                 Err(fault) => {
                     if !stride.smaller(fault.trouble) {
-                        return (Outcome::Failed(fault.failure.reason), fault.failure.detail);
+                        let failure = self.last_word(fault).await;
+                        return (Outcome::Failed(failure.reason), failure.detail);
                     }
                 }
+            }
+            if self.rows - before > max_rows {
+                let failure = self.line.too_large("rows of this table", max_rows);
+                return (Outcome::Failed(failure.reason), failure.detail);
             }
             if self.rows > u64::from(self.line.limits.max_rows) {
                 let failure = self.line.too_large("rows", u64::from(self.line.limits.max_rows));
@@ -264,6 +287,16 @@ impl Session {
             Ok(pdu) => Err(Fault::refused(pdu.error_status, pdu.error_index, &question)),
             Err(unanswered) => Err(Fault::unanswered(unanswered, &question, self.dialect.is_acquainted())),
         }
+    }
+
+    /// What is said of a fault that ends a walk: of a silence, what it comes from.
+    async fn last_word(&mut self, fault: Fault) -> Failure {
+        if fault.silent
+            && let Some(failure) = self.dialect.look_into(&mut self.line).await
+        {
+            return failure;
+        }
+        fault.failure
     }
 
     fn tries(&self) -> u32 {

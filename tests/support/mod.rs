@@ -6,14 +6,17 @@
 #![allow(dead_code, unreachable_pub)]
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stderr)]
 
+pub mod consumer;
 pub mod dns;
 pub mod engine;
+pub mod gdnsd;
 pub mod http;
 pub mod json;
 pub mod junose;
 pub mod knot;
 pub mod mmdb;
 pub mod nginx;
+pub mod pdns;
 pub mod poolsync;
 pub mod program;
 pub mod relay;
@@ -23,6 +26,7 @@ pub mod site;
 pub mod snmpd;
 pub mod snmprec;
 pub mod snmpsim;
+pub mod unbound;
 pub mod wire;
 
 use std::fs::OpenOptions;
@@ -41,6 +45,13 @@ const PACKAGES: &[(&str, &str)] = &[
     ("kdig", "knot-dnsutils"),
     ("nginx", "nginx"),
     ("mmdblookup", "mmdb-bin"),
+    ("pdns_server", "pdns-backend-geoip"),
+    ("pdns_control", "pdns-backend-geoip"),
+    ("unbound", "unbound"),
+    ("unbound-control", "unbound"),
+    ("unbound-checkconf", "unbound"),
+    ("gdnsd", "gdnsd"),
+    ("gdnsdctl", "gdnsd"),
     ("curl", "curl"),
     ("python3", "python3"),
     ("systemd-analyze", "systemd"),

@@ -75,6 +75,14 @@ impl Plan {
     }
 }
 
+/// How many worker processes a running nginx has: after a reload the old ones go on
+/// answering the connections that they have, with the table that they have.
+pub fn workers(nginx: &Program) -> usize {
+    let pid = nginx.pid();
+    let children = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap();
+    children.split_whitespace().count()
+}
+
 /// Where a viewer is redirected to with 302.
 pub fn redirect(client: &mut http::Client, path: &str, viewer: IpAddr) -> Option<String> {
     let response = client.get(path, &[("X-Forwarded-For", &viewer.to_string())])?;

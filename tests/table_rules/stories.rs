@@ -514,7 +514,7 @@ fn one_dead_router_of_three_is_not_isolated() {
     assert_eq!(w.own(0), Some("B"));
 }
 
-// Beyond the model's stories.
+// Holds, references and additions, closer.
 
 #[test]
 fn one_bad_poll_withdraws_nothing_and_neither_does_a_bad_fleet() {
@@ -586,6 +586,90 @@ fn approving_takes_only_the_approved_addresses_out_of_the_reference() {
     w.step(5);
     assert_eq!(w.covered(Some("A")), 8);
     assert_eq!(w.held()[0].reason, HoldReason::RemoveBas);
+}
+
+#[test]
+fn what_others_own_now_is_not_in_the_base_of_a_share() {
+    let mut w = ten();
+    w.unlists("A", &["p0", "p1"]);
+    w.lists("B", "q", 0, 19);
+    w.step(6);
+    assert_eq!(w.covered(Some("A")), 20);
+    w.lists_only("A", 29, 39); // 9 of the 20 left
+    w.step(5);
+    assert_eq!(w.covered(Some("A")), 11);
+    w.lists_only("A", 31, 39); // 11 of 20 in the window
+    w.step(5);
+    assert_eq!(w.covered(Some("A")), 11);
+    assert_eq!(w.held()[0].reason, HoldReason::RemoveBas);
+}
+
+#[test]
+fn what_was_held_once_stays_held_although_the_rest_came_back() {
+    let mut w = ten();
+    w.lists_only("A", 0, 15);
+    w.step(5);
+    let id = w.held()[0].id;
+    w.lists_only("A", 0, 25); // 14 of 40 are less than half
+    w.step(5);
+    assert_eq!(w.covered(Some("A")), 40);
+    assert_eq!((w.held()[0].id, w.held()[0].units()), (id, 14));
+    w.lists_only("A", 0, 39);
+    w.step(5);
+    assert_eq!(w.held(), []);
+}
+
+#[test]
+fn confirmed_addresses_are_out_of_the_owners_reference() {
+    let mut w = ten();
+    w.lists_only("A", 0, 15);
+    w.step(65);
+    assert_eq!(w.covered(Some("A")), 16);
+    w.lists_only("A", 0, 7); // half of what is left
+    w.step(5);
+    assert_eq!(w.covered(Some("A")), 8);
+    assert_eq!(w.held(), []);
+}
+
+#[test]
+fn an_address_that_was_anothers_between_does_not_flap() {
+    let mut w = ten();
+    for (from, to) in [("A", "B"), ("B", "A")] {
+        w.unlists(from, &["p0", "z"]);
+        w.lists(to, "z", 0, 9);
+        w.step(11);
+        assert_eq!(w.own(0), Some(to));
+    }
+    w.unlists("A", &["z"]);
+    w.step(5);
+    assert_eq!(w.own(0), None);
+    assert_eq!(w.held(), []);
+}
+
+#[test]
+fn an_incident_takes_in_what_was_held_before() {
+    let mut w = ten();
+    w.lists_only("A", 0, 15);
+    w.step(5);
+    w.lists_only("A", 0, 25);
+    w.step(5);
+    assert_eq!(w.held()[0].reason, HoldReason::RemoveBas);
+    w.lists_only("A", 0, 24);
+    w.unlists("B", &["p0"]);
+    w.unlists("C", &["p0"]);
+    w.unlists("D", &["p0"]);
+    w.unlists("E", &["p0"]);
+    for name in ["A", "B", "C", "D", "E"] {
+        w.poll_one(name, true);
+    }
+    w.cycle(); // 1 + 4 x 10 of 400
+    let held: Vec<_> = w.held().iter().map(|h| (&*h.owner, h.reason, h.incident, h.units())).collect();
+    let incident = HoldReason::Incident;
+    assert_eq!(held[0], ("A", incident, Some(1), 15));
+    assert_eq!(held[1], ("B", incident, Some(1), 10));
+    assert_eq!(held.len(), 5);
+    w.step(100);
+    assert_eq!(w.covered(None), 400);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::{SignedDuration, Timestamp};
-use poolsync::address::{Family, Range, RangeSet};
+use poolsync::address::{Family, Range};
 use poolsync::table::*;
 
 pub(crate) const SPACE: &str = "internet";
@@ -234,8 +234,7 @@ impl World {
     }
 
     pub(crate) fn published(&self, owner: &Name) -> Published {
-        let own = self.work.entries().iter().filter(|e| e.owner == *owner);
-        [(Name::from(SPACE), own.map(|e| e.range).collect::<RangeSet>())].into()
+        self.work.by_owner().remove(owner).unwrap_or_default()
     }
 
     // The sentence, from build to commit.

@@ -12,24 +12,26 @@ use crate::snmp::exchange::Unanswered;
 pub(super) struct Fault {
     pub(super) failure: Failure,
     pub(super) trouble: Trouble,
+    /// Whether nothing was heard at all.
+    pub(super) silent: bool,
 }
 
 impl Fault {
     /// An answer that broke the rules.
     pub(super) fn of(failure: Failure, question: &Question<'_>) -> Self {
         let trouble = if failure.reason == Reason::Malformed { Trouble::TooMuch } else { Trouble::Other };
-        Self { failure: located(failure, question), trouble }
+        Self { failure: located(failure, question), trouble, silent: false }
     }
 
-    /// No answer that could be used. To a smaller question there may be one, but not from a
-    /// target that was never heard.
+    /// No answer that could be used. To a smaller question there may be one, whatever else
+    /// was heard meanwhile, but not from a target that was never heard.
     pub(super) fn unanswered(unanswered: Unanswered, question: &Question<'_>, acquainted: bool) -> Self {
         match unanswered {
             Unanswered::Failed(failure) => Self::of(failure, question),
             Unanswered::Silent(failure) => {
-                let smaller = matches!(failure.reason, Reason::Timeout | Reason::Malformed);
-                let trouble = if smaller && acquainted { Trouble::Silence } else { Trouble::Other };
-                Self { failure: located(failure, question), trouble }
+                let trouble = if acquainted { Trouble::Silence } else { Trouble::Other };
+                let silent = failure.reason == Reason::Timeout;
+                Self { failure: located(failure, question), trouble, silent }
             }
         }
     }
@@ -44,7 +46,7 @@ impl Fault {
         let at = usize::try_from(index).ok().and_then(|index| question.oids.get(index.checked_sub(1)?));
         let at = at.map_or_else(String::new, |oid| format!(", at {oid}"));
         let detail = format!("the agent answered with {}({status}){at}", status_name(status));
-        Self { failure: located(Failure::new(reason, detail), question), trouble }
+        Self { failure: located(Failure::new(reason, detail), question), trouble, silent: false }
     }
 }
 
@@ -128,6 +130,6 @@ mod tests {
         assert_eq!(silent(Reason::Timeout, true), Trouble::Silence);
         assert_eq!(silent(Reason::Timeout, false), Trouble::Other);
         assert_eq!(silent(Reason::Malformed, true), Trouble::Silence);
-        assert_eq!(silent(Reason::OtherAddress, true), Trouble::Other);
+        assert_eq!(silent(Reason::OtherAddress, true), Trouble::Silence);
     }
 }

@@ -8,6 +8,7 @@ use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 
 use super::*;
+use crate::address::Family;
 use crate::table::Class;
 
 fn claim(bas: &str, pool: &str, range: &str, class: Class) -> Claim {

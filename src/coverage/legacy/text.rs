@@ -1,0 +1,95 @@
+//! Octets to text: byte-order marks, UTF-16, and what is no text.
+
+use std::borrow::Cow;
+
+use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE};
+
+use super::LegacyError;
+
+/// The longest line that a table may have.
+pub(super) const LINE_LIMIT: usize = 1 << 20;
+
+/// The text of a file. Octets that are not UTF-8 become U+FFFD: old tables may hold remarks
+/// in any encoding beside addresses and names in ASCII.
+pub(super) fn decode(file: &[u8]) -> Result<Cow<'_, str>, LegacyError> {
+    if let Some((encoding, mark)) = Encoding::for_bom(file).filter(|(encoding, _)| *encoding != UTF_8) {
+        return utf16(file.get(mark..).unwrap_or_default(), encoding);
+    }
+    let file = file.strip_prefix(b"\xef\xbb\xbf").unwrap_or(file);
+    if let Some(encoding) = without_mark(file) {
+        return utf16(file, encoding);
+    }
+    if file.contains(&0) {
+        return Err(LegacyError::NotText("it holds zero octets"));
+    }
+    Ok(String::from_utf8_lossy(file))
+}
+
+/// Refuses a file without lines before a reader takes all of it for one.
+pub(super) fn lines_are_lines(text: &str) -> Result<(), LegacyError> {
+    let long = text.split(['\n', '\r']).position(|line| line.len() > LINE_LIMIT);
+    // JSON has its own structure.
+    match long.filter(|_| !text.trim_start().starts_with('{')) {
+        Some(line) => Err(LegacyError::LongLine { line: line as u64 + 1, limit: LINE_LIMIT }),
+        None => Ok(()),
+    }
+}
+
+/// Whether the beginning of a file has no line in it at all.
+pub(super) fn is_endless(head: &[u8]) -> bool {
+    memchr::memchr2(b'\n', b'\r', head).is_none() && !head.trim_ascii_start().starts_with(b"{")
+}
+
+fn utf16<'t>(octets: &'t [u8], encoding: &'static Encoding) -> Result<Cow<'t, str>, LegacyError> {
+    match encoding.decode_without_bom_handling_and_without_replacement(octets) {
+        Some(text) => Ok(text),
+        None => Err(LegacyError::NotText("it begins as UTF-16 and does not stay it")),
+    }
+}
+
+/// UTF-16 without a mark: in a table nearly every second octet is zero.
+fn without_mark(file: &[u8]) -> Option<&'static Encoding> {
+    let head = file.get(..file.len().min(512) & !1)?;
+    let zeros = |at: usize| head.iter().skip(at).step_by(2).filter(|octet| **octet == 0).count();
+    let many = |count: usize| count * 10 > head.len() / 2 * 8;
+    match (zeros(0), zeros(1)) {
+        (0, odd) if many(odd) => Some(UTF_16LE),
+        (even, 0) if many(even) => Some(UTF_16BE),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn utf16(text: &str, mark: bool, little: bool) -> Vec<u8> {
+        let mark = mark.then_some(0xfeff);
+        let order = |unit: u16| if little { unit.to_le_bytes() } else { unit.to_be_bytes() };
+        mark.into_iter().chain(text.encode_utf16()).flat_map(order).collect()
+    }
+
+    #[test]
+    fn marks_and_utf16_are_understood() {
+        let text = "10.0.0.0/24\tgz-01\r\n";
+        assert_eq!(decode(format!("\u{feff}{text}").as_bytes()).unwrap(), text);
+        for (mark, little) in [(true, true), (true, false), (false, true), (false, false)] {
+            assert_eq!(decode(&utf16(text, mark, little)).unwrap(), text);
+        }
+    }
+
+    #[test]
+    fn what_is_no_text_is_refused() {
+        assert!(matches!(decode(b"10.0.0.0/24\0gz-01\n"), Err(LegacyError::NotText(_))));
+        assert!(matches!(decode(b"\xff\xfe1\0\x00\xd8"), Err(LegacyError::NotText(_))));
+        let long = "x".repeat(LINE_LIMIT + 1);
+        let wrong = LegacyError::LongLine { line: 2, limit: LINE_LIMIT };
+        assert_eq!(lines_are_lines(&format!("a\n{long}")), Err(wrong));
+        assert_eq!(lines_are_lines(&format!("{{{long}")), Ok(()));
+    }
+
+    #[test]
+    fn other_encodings_leave_their_mark() {
+        assert_eq!(decode(b"10.0.0.0/24,\xb9\xe3,a\n").unwrap(), "10.0.0.0/24,\u{fffd}\u{fffd},a\n");
+    }
+}

@@ -1,0 +1,312 @@
+//! Addresses out of octets, without a copy and as strict as the standard library: no leading
+//! zeros, nothing left over.
+
+/// An address as it is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Written {
+    /// IPv4.
+    V4(u32),
+    /// IPv6.
+    V6(u128),
+}
+
+/// Sixteen octets of 0x01.
+const ONES: u128 = u128::from_ne_bytes([1; 16]);
+
+/// An IPv4 address at the beginning of sixteen octets and its length; something that is no
+/// digit must follow it within them. All octets are looked at together: in the addresses of
+/// a log the places of the dots are what a processor cannot foresee.
+#[inline(always)]
+pub(super) fn v4_window(window: &[u8; 16]) -> Option<(u32, usize)> {
+    let octets = u128::from_le_bytes(*window) ^ (ONES * 0x30);
+    // Of each octet the top bit: whether it is no digit.
+    let stops = (((octets & (ONES * 0x7f)) + ONES * 0x76) | octets) & (ONES * 0x80);
+    let mut stops = (top_bits(stops as u64) | top_bits((stops >> 64) as u64) << 8) as u32;
+    let mut ends = [0u32; 4];
+    for end in &mut ends {
+        *end = stops.trailing_zeros();
+        stops &= stops.wrapping_sub(1);
+    }
+    let [a, b, c, d] = ends;
+    if d > 15 {
+        return None;
+    }
+    let dot = |at: u32| window.get(at as usize & 15) == Some(&b'.');
+    if !(dot(a) & dot(b) & dot(c)) {
+        return None;
+    }
+    let parts =
+        [number(window, 0, a), number(window, a + 1, b), number(window, b + 1, c), number(window, c + 1, d)];
+    let address = parts.iter().fold(0u32, |address, (value, _)| address << 8 | value);
+    let good = parts.iter().fold(true, |good, (_, fits)| good & fits);
+    good.then_some((address, d as usize))
+}
+
+/// The top bits of eight octets as one octet, the first in its lowest bit. Only these bits
+/// may be set.
+#[inline(always)]
+const fn top_bits(octets: u64) -> u64 {
+    (octets >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56
+}
+
+/// The number between two places, and whether it is one: one to three digits, no leading
+/// zero, at most 255.
+#[inline(always)]
+fn number(window: &[u8; 16], first: u32, end: u32) -> (u32, bool) {
+    let from = (first as usize).min(12);
+    let octets: [u8; 4] = match window.get(from..from + 4).and_then(|octets| octets.try_into().ok()) {
+        Some(octets) => octets,
+        None => return (0, false),
+    };
+    let length = end.wrapping_sub(first);
+    // The last digit goes to the top; a number of fewer digits has zeros before it. Behind
+    // place 12 the four octets begin before the number.
+    let shift = 32u32.wrapping_sub(8 * length).wrapping_sub(8 * (first - from as u32));
+    let digits = (u32::from_le_bytes(octets) ^ 0x3030_3030).wrapping_shl(shift);
+    let value = (digits >> 24) + (digits >> 16 & 0xff) * 10 + (digits >> 8 & 0xff) * 100;
+    let digits = 1 + u32::from(value > 9) + u32::from(value > 99);
+    (value, (digits == length) & (value < 256))
+}
+
+/// An IPv4 address at the beginning of a text, and its length.
+pub(super) fn v4(text: &[u8]) -> Option<(u32, usize)> {
+    let (mut address, mut at) = (0u32, 0);
+    for part in 0..4 {
+        if part > 0 {
+            at += usize::from(*text.get(at)? == b'.');
+            if text.get(at.checked_sub(1)?) != Some(&b'.') {
+                return None;
+            }
+        }
+        let rest = text.get(at..)?;
+        let length = rest.iter().take(4).take_while(|octet| octet.is_ascii_digit()).count();
+        let digits = rest.get(..length)?;
+        if !(1..=3).contains(&length) || length > 1 && digits.first() == Some(&b'0') {
+            return None;
+        }
+        let value = digits.iter().fold(0u32, |value, digit| value * 10 + u32::from(digit - b'0'));
+        if value > 255 {
+            return None;
+        }
+        address = address << 8 | value;
+        at += length;
+    }
+    Some((address, at))
+}
+
+/// An IPv6 address that is the whole text (RFC 4291, 2.2).
+pub(super) fn v6(text: &[u8]) -> Option<u128> {
+    let (mut groups, mut count, mut gap, mut at) = (0u128, 0u32, None, 0);
+    if text.starts_with(b"::") {
+        (gap, at) = (Some(0), 2);
+    }
+    while at < text.len() {
+        let rest = text.get(at..)?;
+        let (value, length) = group(rest)?;
+        if rest.get(length) == Some(&b'.') {
+            let (address, length) = v4(rest)?;
+            (groups, count, at) = (groups << 32 | u128::from(address), count + 2, at + length);
+            if at < text.len() {
+                return None;
+            }
+            break;
+        }
+        (groups, count, at) = (groups << 16 | u128::from(value), count + 1, at + length);
+        match text.get(at..)? {
+            [] => break,
+            [b':', b':', ..] if gap.is_none() => (gap, at) = (Some(count), at + 2),
+            [b':', b':', ..] | [b':'] => return None,
+            [b':', ..] => at += 1,
+            _ => return None,
+        }
+        if count > 7 {
+            return None;
+        }
+    }
+    match gap {
+        None => (count == 8).then_some(groups),
+        Some(_) if count > 7 => None,
+        Some(before) => {
+            let behind = 16 * (count - before);
+            let head = groups.checked_shr(behind).unwrap_or(0);
+            let tail = groups & !u128::MAX.checked_shl(behind).unwrap_or(0);
+            Some(head.checked_shl(16 * (8 - before)).unwrap_or(0) | tail)
+        }
+    }
+}
+
+/// Up to four hex digits and how many they are.
+fn group(text: &[u8]) -> Option<(u32, usize)> {
+    let mut value = 0;
+    let mut length = 0;
+    for octet in text.iter().take(5) {
+        let digit = match octet {
+            b'0'..=b'9' => octet - b'0',
+            b'a'..=b'f' => octet - b'a' + 10,
+            b'A'..=b'F' => octet - b'A' + 10,
+            _ => break,
+        };
+        value = value << 4 | u32::from(digit);
+        length += 1;
+    }
+    (1..=4).contains(&length).then_some((value, length))
+}
+
+/// The address in a field of a log: in quotes or brackets, with a port or a zone behind it,
+/// or the first of a list.
+pub(super) fn in_field(field: &[u8]) -> Option<Written> {
+    let field = field.trim_ascii();
+    let field = field.strip_prefix(b"\"").unwrap_or(field);
+    let end = memchr::memchr3(b',', b';', b'"', field).unwrap_or(field.len());
+    let field = field.get(..end)?.trim_ascii();
+    if let Some((address, length)) = v4(field) {
+        return match field.get(length..)? {
+            [] => Some(Written::V4(address)),
+            [b':', port @ ..] if is_port(port) => Some(Written::V4(address)),
+            _ => None,
+        };
+    }
+    let field = match field.strip_prefix(b"[") {
+        Some(inner) => {
+            let end = memchr::memchr(b']', inner)?;
+            match inner.get(end + 1..)? {
+                [] => inner.get(..end)?,
+                [b':', port @ ..] if is_port(port) => inner.get(..end)?,
+                _ => return None,
+            }
+        }
+        None => field,
+    };
+    let end = memchr::memchr(b'%', field).unwrap_or(field.len());
+    v6(field.get(..end)?).map(Written::V6)
+}
+
+fn is_port(text: &[u8]) -> bool {
+    (1..=5).contains(&text.len()) && text.iter().all(u8::is_ascii_digit)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::{Ipv4Addr, Ipv6Addr};
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn window(text: &str) -> Option<(u32, usize)> {
+        let mut octets = [b'x'; 16];
+        let length = text.len().min(16);
+        octets[..length].copy_from_slice(&text.as_bytes()[..length]);
+        v4_window(&octets)
+    }
+
+    fn std_v4(text: &str) -> Option<u32> {
+        text.parse::<Ipv4Addr>().ok().map(Ipv4Addr::to_bits)
+    }
+
+    #[test]
+    fn ipv4_is_read_as_the_standard_library_reads_it() {
+        for text in [
+            "0.0.0.0",
+            "255.255.255.255",
+            "1.22.133.4",
+            "192.0.2.1",
+            "256.1.1.1",
+            "1.2.3",
+            "1.2.3.",
+            "1..2.3",
+            "01.2.3.4",
+            "1.2.3.04",
+            "1.2.3.999",
+            ".1.2.3",
+            "1.2.3.4.5",
+            "1234.1.1.1",
+            "1.2.3.1234",
+            "",
+            "a.b.c.d",
+            "1.2.3.0",
+            "00.0.0.0",
+            "1/2.3.4",
+            "1.2:3.4",
+        ] {
+            // `1.2.3.4.5` begins with an address; what follows is the caller's business.
+            let begins = if text == "1.2.3.4.5" {
+                Some((0x0102_0304, 7))
+            } else {
+                std_v4(text).map(|a| (a, text.len()))
+            };
+            assert_eq!(v4(text.as_bytes()), begins, "{text}");
+            assert_eq!(window(text), begins, "{text}");
+        }
+        // Sixteen octets hold the longest address and what ends it, and no more.
+        assert_eq!(v4_window(b"255.255.255.255\n"), Some((u32::MAX, 15)));
+        assert_eq!(v4_window(b"255.255.255.2551"), None);
+    }
+
+    #[test]
+    fn fields_wear_quotes_brackets_ports_and_zones() {
+        let v4 = Some(Written::V4(0xc000_0201));
+        for text in [
+            "192.0.2.1",
+            "\"192.0.2.1\"",
+            "192.0.2.1:4711",
+            " 192.0.2.1, 10.0.0.1",
+            "192.0.2.1;x",
+            "\"192.0.2.1, 10.0.0.1\"",
+        ] {
+            assert_eq!(in_field(text.as_bytes()), v4, "{text}");
+        }
+        let v6 = Some(Written::V6("2001:db8::1".parse::<Ipv6Addr>().unwrap().to_bits()));
+        for text in
+            ["2001:db8::1", "[2001:db8::1]:443", "[2001:db8::1]", "2001:DB8::1%eth0", "\"2001:db8::1\""]
+        {
+            assert_eq!(in_field(text.as_bytes()), v6, "{text}");
+        }
+        for text in [
+            "",
+            "-",
+            "unknown",
+            "192.0.2.1x",
+            "192.0.2.1:",
+            "192.0.2.1:123456",
+            "[2001:db8::1",
+            "[2001:db8::1]x",
+            "host.example",
+        ] {
+            assert_eq!(in_field(text.as_bytes()), None, "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn every_ipv4_address_is_read(bits in any::<u32>()) {
+            let text = Ipv4Addr::from_bits(bits).to_string();
+            prop_assert_eq!(v4(text.as_bytes()), Some((bits, text.len())));
+            prop_assert_eq!(window(&text), Some((bits, text.len())));
+        }
+
+        #[test]
+        fn what_is_nearly_ipv4_is_judged_alike(text in "[0-9]{0,4}\\.[0-9.]{0,4}\\.[0-9/:]{1,3}[.]{0,1}[0-9]{0,3}") {
+            let full = |found: Option<(u32, usize)>| found.filter(|(_, length)| *length == text.len()).map(|(a, _)| a);
+            prop_assert_eq!(full(v4(text.as_bytes())), std_v4(&text));
+            if text.len() < 16 {
+                prop_assert_eq!(full(window(&text)), std_v4(&text));
+            }
+        }
+
+        #[test]
+        fn every_ipv6_address_is_read(bits in any::<u128>(), keep in any::<u16>()) {
+            // Whole groups of zeros make the short forms.
+            let mask = (0..8).filter(|g| keep >> g & 1 == 1).fold(0u128, |mask, g| mask | 0xffff << (16 * g));
+            for bits in [bits, bits & mask] {
+                let text = Ipv6Addr::from_bits(bits).to_string();
+                prop_assert_eq!(v6(text.as_bytes()), Some(bits), "{}", text);
+            }
+        }
+
+        #[test]
+        fn what_is_nearly_ipv6_is_judged_alike(text in "[0-9a-f:.]{0,12}(::)?[0-9a-f:]{0,20}(1\\.2\\.3\\.4)?") {
+            prop_assert_eq!(v6(text.as_bytes()), text.parse::<Ipv6Addr>().ok().map(Ipv6Addr::to_bits));
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! The table, the old table and the resolvers laid over each other: every address lies in
+//! one cell, which says all that is counted of it.
+
+use std::collections::HashMap;
+
+use super::index::{Index4, Index6};
+use super::resolvers::Resolvers;
+use crate::address::{Family, Range};
+use crate::coverage::legacy::Legacy;
+use crate::coverage::overlay::overlay;
+use crate::coverage::targets::Targets;
+use crate::coverage::{Known, Served};
+
+/// What is known of the addresses of a cell.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(super) struct Cell {
+    /// The number of the table's answer.
+    pub(super) answer: Option<u32>,
+    /// The number of the old table's target.
+    pub(super) target: Option<u32>,
+    /// The number of the resolver.
+    pub(super) resolver: Option<u32>,
+}
+
+/// The table covers the address.
+pub(super) const COVERED: u8 = 1;
+/// The old table covers it.
+pub(super) const OLD: u8 = 2;
+/// It is a known resolver's.
+pub(super) const RESOLVER: u8 = 4;
+/// How many kinds the three make.
+pub(super) const KINDS: usize = 8;
+
+impl Cell {
+    /// What a cell is to be counted as.
+    pub(super) fn kind(&self) -> u8 {
+        let flag = |there: bool, flag: u8| if there { flag } else { 0 };
+        flag(self.answer.is_some(), COVERED)
+            | flag(self.target.is_some(), OLD)
+            | flag(self.resolver.is_some(), RESOLVER)
+    }
+}
+
+/// All cells, and where they are.
+pub(super) struct Cells<'a> {
+    pub(super) v4: Index4,
+    pub(super) v6: Index6,
+    pub(super) all: Vec<Cell>,
+    pub(super) targets: Targets<'a>,
+}
+
+impl<'a> Cells<'a> {
+    pub(super) fn new(
+        served: &Served,
+        old: Option<&'a Legacy>,
+        known: &'a Known,
+        resolvers: Option<&Resolvers>,
+    ) -> Self {
+        let mut targets = Targets::new(known);
+        let flat = old.map(|old| old.flat(served.space())).unwrap_or_default();
+        let flat: Vec<(Range, u32)> =
+            flat.into_iter().map(|(range, row)| (range, targets.number(&row.target))).collect();
+        let mut two: Vec<(Range, Cell)> = Vec::with_capacity(served.rows().len() + flat.len());
+        overlay(served.rows().iter().copied(), flat.into_iter(), |range, answer, target| {
+            two.push((range, Cell { answer, target, resolver: None }));
+        });
+        let mut numbers = Numbers::default();
+        let apart = resolvers.map(Resolvers::ranges).unwrap_or_default();
+        overlay(two.into_iter(), apart.iter().copied(), |range, cell, resolver| {
+            numbers.push(range, Cell { resolver, ..cell.unwrap_or_default() });
+        });
+        let six = numbers.stretches.partition_point(|(range, _)| range.family() == Family::V4);
+        let (four, six) = numbers.stretches.split_at_checked(six).unwrap_or_default();
+        Self { v4: Index4::new(four, 0), v6: Index6::new(six, 0), all: numbers.all, targets }
+    }
+}
+
+/// Equal cells have one number; that of the addresses in nothing is 0.
+struct Numbers {
+    of: HashMap<Cell, u32>,
+    all: Vec<Cell>,
+    stretches: Vec<(Range, u32)>,
+}
+
+impl Default for Numbers {
+    fn default() -> Self {
+        let gap = Cell::default();
+        Self { of: [(gap, 0)].into(), all: vec![gap], stretches: Vec::new() }
+    }
+}
+
+impl Numbers {
+    fn push(&mut self, range: Range, cell: Cell) {
+        let number = *self.of.entry(cell).or_insert_with(|| {
+            self.all.push(cell);
+            self.all.len() as u32 - 1
+        });
+        self.stretches.push((range, number));
+    }
+}

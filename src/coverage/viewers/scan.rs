@@ -1,0 +1,221 @@
+//! Lines to counts.
+
+use memchr::memchr;
+use serde::Serialize;
+
+use super::address::{Written, in_field, v4_window};
+use super::clock;
+use super::count::Counter;
+use super::shape::{Reading, TimePlace, fields, in_brackets, shown};
+use super::times::Times;
+
+/// How many unreadable lines are shown.
+const EXAMPLES: usize = 5;
+
+/// A line without an address that can be read.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Unreadable {
+    /// Its number, from 1.
+    pub line: u64,
+    /// Its beginning.
+    pub text: String,
+}
+
+/// Lines by what became of them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Lines {
+    pub(super) all: u64,
+    pub(super) empty: u64,
+    pub(super) comments: u64,
+    pub(super) unreadable: u64,
+    pub(super) examples: Vec<Unreadable>,
+}
+
+/// Reads lines and counts them.
+pub(super) struct Scan<'a> {
+    reading: Reading,
+    pub(super) counter: Counter<'a>,
+    pub(super) times: Option<Times>,
+    pub(super) lines: Lines,
+    /// The last time in brackets, its seconds left out, and what it is.
+    minute: Option<([u8; 23], Option<i64>)>,
+}
+
+impl<'a> Scan<'a> {
+    pub(super) fn new(reading: Reading, counter: Counter<'a>) -> Self {
+        let timed = match &reading {
+            Reading::Plain => false,
+            Reading::Fields { time, .. } => *time != TimePlace::None,
+            Reading::Json { timed, .. } => *timed,
+        };
+        let times = timed.then(Times::new);
+        Self { reading, counter, times, lines: Lines::default(), minute: None }
+    }
+
+    /// Takes a piece of whole lines.
+    pub(super) fn piece(&mut self, piece: &[u8]) {
+        match &self.reading {
+            Reading::Plain => self.plain(piece),
+            Reading::Fields { number: 0, separator: None, time } => self.leading(piece, *time),
+            _ => {
+                let mut rest = piece;
+                while !rest.is_empty() {
+                    let (line, behind) = cut(rest);
+                    self.line(line);
+                    rest = behind;
+                }
+            }
+        }
+    }
+
+    /// Books what was gathered.
+    pub(super) fn finish(&mut self) {
+        match &mut self.times {
+            Some(times) => times.book(&mut self.counter),
+            None => self.counter.flush(),
+        }
+    }
+
+    /// An address a line.
+    fn plain(&mut self, piece: &[u8]) {
+        let mut rest = piece;
+        while let Some(window) = rest.first_chunk::<16>() {
+            if let Some((address, length)) = v4_window(window)
+                && window.get(length) == Some(&b'\n')
+                && let Some(behind) = rest.get(length + 1..)
+            {
+                self.counter.v4(address);
+                self.lines.all += 1;
+                rest = behind;
+            } else {
+                let (line, behind) = cut(rest);
+                self.line(line);
+                rest = behind;
+            }
+        }
+        while !rest.is_empty() {
+            let (line, behind) = cut(rest);
+            self.line(line);
+            rest = behind;
+        }
+    }
+
+    /// Lines that begin with an address.
+    fn leading(&mut self, piece: &[u8], time: TimePlace) {
+        let mut rest = piece;
+        while !rest.is_empty() {
+            let quick = rest.first_chunk::<16>().and_then(|window| {
+                let (address, length) = v4_window(window)?;
+                matches!(window.get(length), Some(b' ' | b'\t')).then_some((address, length))
+            });
+            // The search begins behind the address: a line has one line end.
+            let from = quick.map_or(0, |(_, length)| length);
+            let behind = rest.get(from..).unwrap_or_default();
+            let end = memchr(b'\n', behind).map_or(rest.len(), |end| from + end);
+            let line = rest.get(..end).unwrap_or_default();
+            match quick {
+                Some((address, length)) => {
+                    self.lines.all += 1;
+                    self.at(line, length, time);
+                    self.counter.v4(address);
+                }
+                None => self.line(line),
+            }
+            rest = rest.get(end + 1..).unwrap_or_default();
+        }
+    }
+
+    /// The time of a line of fields, looked for from a place on.
+    #[inline]
+    fn at(&mut self, line: &[u8], from: usize, time: TimePlace) {
+        let second = match time {
+            TimePlace::None => return,
+            TimePlace::Brackets => self.minute(line.get(from..).unwrap_or_default()),
+            TimePlace::Field(at) => fields(line, self.separator()).nth(at).and_then(clock::seconds),
+        };
+        if let Some(times) = &mut self.times {
+            times.at(second, &mut self.counter);
+        }
+    }
+
+    /// The time in brackets, exact to the minute: most lines have that of the line before.
+    #[inline]
+    fn minute(&mut self, line: &[u8]) -> Option<i64> {
+        let text = in_brackets(line)?;
+        let (head, zone) = (text.first_chunk::<17>()?, text.last_chunk::<6>()?);
+        if let Some((key, second)) = &self.minute
+            && key.first_chunk::<17>() == Some(head)
+            && key.last_chunk::<6>() == Some(zone)
+        {
+            return *second;
+        }
+        let mut key = [0; 23];
+        key.iter_mut().zip(head.iter().chain(zone)).for_each(|(to, from)| *to = *from);
+        let second = clock::seconds(text);
+        self.minute = Some((key, second));
+        second
+    }
+
+    const fn separator(&self) -> Option<u8> {
+        match &self.reading {
+            Reading::Fields { separator, .. } => *separator,
+            _ => None,
+        }
+    }
+
+    /// Any line, the thorough way.
+    #[inline(never)]
+    fn line(&mut self, line: &[u8]) {
+        self.lines.all += 1;
+        let said = line.trim_ascii();
+        if said.is_empty() {
+            self.lines.empty += 1;
+            return;
+        }
+        if said.first() == Some(&b'#') {
+            self.lines.comments += 1;
+            return;
+        }
+        let (address, second) = match &self.reading {
+            Reading::Plain => (in_field(said), None),
+            Reading::Fields { number, separator, time } => {
+                let line = if separator.is_some() { line.trim_ascii_end() } else { said };
+                let address = fields(line, *separator).nth(*number).and_then(in_field);
+                let second = match time {
+                    TimePlace::None => None,
+                    TimePlace::Brackets => in_brackets(line).and_then(clock::seconds),
+                    TimePlace::Field(at) => fields(line, *separator).nth(*at).and_then(clock::seconds),
+                };
+                (address, second)
+            }
+            Reading::Json { keys, .. } => match keys.values(said) {
+                Some([address, time]) => (address.and_then(in_field), time.and_then(clock::seconds)),
+                None => (None, None),
+            },
+        };
+        let Some(address) = address else {
+            self.unreadable(line);
+            return;
+        };
+        if let Some(times) = &mut self.times {
+            times.at(second, &mut self.counter);
+        }
+        match address {
+            Written::V4(address) => self.counter.v4(address),
+            Written::V6(address) => self.counter.v6(address),
+        }
+    }
+
+    fn unreadable(&mut self, line: &[u8]) {
+        self.lines.unreadable += 1;
+        if self.lines.examples.len() < EXAMPLES {
+            self.lines.examples.push(Unreadable { line: self.lines.all, text: shown(line) });
+        }
+    }
+}
+
+/// The first line, without its end, and what follows.
+fn cut(text: &[u8]) -> (&[u8], &[u8]) {
+    let end = memchr(b'\n', text).unwrap_or(text.len());
+    (text.get(..end).unwrap_or_default(), text.get(end + 1..).unwrap_or_default())
+}
