@@ -158,7 +158,7 @@ fn url(address: SocketAddr) -> Url {
 fn json(address: SocketAddr) -> Source {
     let field = |pointer: &str, factor| Some(Field { place: pointer.parse().unwrap(), factor });
     let fields = Fields { load: field("/load", 8.0), p95_ms: field("/p95", 1000.0), ..Fields::default() };
-    Source::Json { url: url(address), authorization: Some("Bearer x".into()), fields }
+    Source::Json { url: url(address), authorization: Some("Bearer x".into()), fields: Box::new(fields) }
 }
 
 fn at(second: i64) -> Timestamp {
@@ -227,7 +227,8 @@ async fn prometheus_counters_become_rates() {
         sessions: field("sessions", 1.0),
         ..Fields::default()
     };
-    let mut reader = reader(Source::Prometheus { url: url(address), authorization: None, fields });
+    let mut reader =
+        reader(Source::Prometheus { url: url(address), authorization: None, fields: Box::new(fields) });
     assert!(matches!(reader.read(None, at(0)).await, Err(LoadError::Count(CountError::First))));
     let sample = reader.read(None, at(10)).await.unwrap();
     assert_eq!((sample.load, sample.sessions), (Amount::new(1_000.0), Amount::new(3.0)));
@@ -350,7 +351,7 @@ async fn a_first_reading_of_a_counter_is_told_apart() {
     let address = server(vec![ok("x 1\n"), ok("x 5\n")]).await;
     let fields =
         Fields { load: Some(Field { place: "rate(x)".parse().unwrap(), factor: 1.0 }), ..Fields::default() };
-    let source = Source::Prometheus { url: url(address), authorization: None, fields };
+    let source = Source::Prometheus { url: url(address), authorization: None, fields: Box::new(fields) };
     let mut readers = BTreeMap::from([(Name::from("e1"), reader(source))]);
     assert!(collect(None, &mut readers, at(0)).await.first());
     let second = collect(None, &mut readers, at(2)).await;
