@@ -8,8 +8,9 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use poolsync::load::{
-    CountError, Direction, Expression, Field, Fields, Gather, Interfaces, JsonError, LoadError, Pointer,
-    PrometheusError, Reader, Selector, Source, Url, UrlError, collect, matching, number_at,
+    CountError, Direction, EdgeLoadReport, Expression, Field, Fields, Gather, Interfaces, JsonError,
+    LoadError, Pointer, PrometheusError, Reader, Selector, Source, Url, UrlError, collect, matching,
+    number_at,
 };
 use poolsync::snmp::{Credentials, Limits, Recording, ReplayAgent, Secret, Target, Transport};
 use poolsync::steer::{Amount, Loads, Sample};
@@ -339,6 +340,10 @@ async fn one_cycle_is_one_snapshot_of_all_edges() {
         let collected = collect(None, &mut readers, at(cycle)).await;
         assert!(!collected.first());
         loads = loads.next(&collected.samples());
+        let texts: Vec<String> =
+            EdgeLoadReport::all(&loads, &collected).iter().map(EdgeLoadReport::text).collect();
+        let unknown = format!("e2: unknown for {cycle} cycle(s): json: the answer has nothing at /load");
+        assert_eq!(texts, ["e1: 80 of 1000 (8 %), p95 20.0 ms", &unknown, "e3: capacity 1000"]);
     }
     let missed = |edge: &str| loads.of(&edge.into()).missed;
     assert_eq!(["e1", "e2", "e3"].map(missed), [0, 3, 0]);
