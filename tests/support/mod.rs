@@ -6,8 +6,10 @@
 #![allow(dead_code, unreachable_pub)]
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stderr)]
 
+pub mod bind;
 pub mod consumer;
 pub mod dns;
+pub mod dnsdist;
 pub mod engine;
 pub mod gdnsd;
 pub mod http;
@@ -50,6 +52,10 @@ const PACKAGES: &[(&str, &str)] = &[
     ("unbound", "unbound"),
     ("unbound-control", "unbound"),
     ("unbound-checkconf", "unbound"),
+    ("named", "bind9"),
+    ("rndc", "bind9-utils"),
+    ("named-checkconf", "bind9-utils"),
+    ("dnsdist", "dnsdist"),
     ("gdnsd", "gdnsd"),
     ("gdnsdctl", "gdnsd"),
     ("curl", "curl"),
