@@ -11,7 +11,7 @@ use poolsync::address::{Family, Range};
 use poolsync::config::{Environment, Loader};
 use poolsync::cycle::exports_of;
 use poolsync::publish::{Export, Manifest, Published, State, publish};
-use poolsync::table::{PoolName, Snapshot};
+use poolsync::table::{Entry, PoolName, Snapshot};
 
 use super::repository;
 use super::scratch::Scratch;
@@ -138,6 +138,15 @@ impl World {
         viewers
     }
 
+    /// The table of prefixes that are not nested: a row each.
+    pub fn flat_snapshot(&self, generation: u64) -> Snapshot {
+        let row = |(net, group): (&IpNet, &&'static str)| {
+            let range = Range::from(*net).to_string();
+            fixture::entry("internet", &range, group, Some(group), PoolName::new(b"p"), "")
+        };
+        Self::of_entries(self.rows.iter().map(row).collect(), generation)
+    }
+
     /// The table: disjoint rows cut at every end of a prefix.
     pub fn snapshot(&self, generation: u64) -> Snapshot {
         let mut cuts: Vec<(Family, u128)> = Vec::new();
@@ -158,6 +167,10 @@ impl World {
                 entries.push(fixture::entry("internet", &range.to_string(), group, Some(group), name, ""));
             }
         }
+        Self::of_entries(entries, generation)
+    }
+
+    fn of_entries(entries: Vec<Entry>, generation: u64) -> Snapshot {
         let groups = [
             fixture::group("gz-01", &[("gz-01", 1)]),
             fixture::group("gz-02", &[("gz-02", 1)]),

@@ -12,6 +12,7 @@ pub mod dns;
 pub mod dnsdist;
 pub mod engine;
 pub mod gdnsd;
+pub mod haproxy;
 pub mod http;
 pub mod json;
 pub mod junose;
@@ -56,6 +57,8 @@ const PACKAGES: &[(&str, &str)] = &[
     ("rndc", "bind9-utils"),
     ("named-checkconf", "bind9-utils"),
     ("dnsdist", "dnsdist"),
+    ("haproxy", "haproxy"),
+    ("nginx-module-geoip2", "libnginx-mod-http-geoip2"),
     ("gdnsd", "gdnsd"),
     ("gdnsdctl", "gdnsd"),
     ("curl", "curl"),
@@ -93,10 +96,15 @@ pub fn skip(test: &str, reason: &str) {
 }
 
 /// The path of a program, also where the administrator's folders are not in `PATH`; of
-/// Knot's geoip module (a package of its own), where `knot-module-geoip` is asked for.
+/// Knot's geoip module and nginx's geoip2 module (packages of their own), where
+/// `knot-module-geoip` or `nginx-module-geoip2` is asked for.
 pub fn which(program: &str) -> Option<PathBuf> {
     if program == "knot-module-geoip" {
         return geoip_module();
+    }
+    if program == "nginx-module-geoip2" {
+        return Some(PathBuf::from("/usr/lib/nginx/modules/ngx_http_geoip2_module.so"))
+            .filter(|path| path.is_file());
     }
     let path = std::env::var_os("PATH").unwrap_or_default();
     let mut folders: Vec<PathBuf> =
