@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use crate::config::{Bas, Config, Descriptor, Endpoint, INTERNET, Polling, Space};
 use crate::mib::{Encoding, Fault, Glob, Library};
 use crate::poll::{Choice, Filter, Polled, Remembered, Request, Spaces, poll};
-use crate::snmp::{Credentials, Reason, Secret, Target, Transport};
+use crate::snmp::{Credentials, Reach, Reason, Secret, Target, Transport};
 use crate::table::{Memory, Name};
 
 /// What polls of a fleet have in common. Cheap to clone.
@@ -121,6 +121,7 @@ impl Fleet {
                 credentials: polling.credentials?,
                 limits: polling.limits,
                 engine: None,
+                reach: Reach { source: polling.source, reply_from: polling.reply_from, pps: polling.pps },
             },
             context: polling.context,
             community_contexts: polling.context_community.is_some(),
