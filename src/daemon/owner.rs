@@ -313,7 +313,8 @@ impl Owner {
                 return Err(Problem::new(422, "configuration", "the configuration is broken", &error));
             }
         };
-        self.fleet = Fleet::new(&site.config, Arc::clone(&site.library), self.transport.clone());
+        self.fleet = Fleet::new(&site.config, Arc::clone(&site.library), self.transport.clone())
+            .remembering(&self.fleet);
         self.cycle.reconfigure(Arc::clone(&site.config), Arc::clone(&site.exports));
         self.site = site;
         self.set_schedule();
