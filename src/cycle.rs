@@ -7,20 +7,28 @@
 
 mod act_shapes;
 mod acts;
+mod archive;
 mod collect;
 mod commit;
 mod drains;
+mod explain;
+mod explain_words;
 mod exports;
 mod fleet;
 mod held;
 mod operation;
+mod outlook;
+mod past;
+mod past_shapes;
 mod perform;
 mod pins;
 mod recording;
 mod remember;
 mod settings;
+mod shaped;
 pub mod shapes;
 mod state;
+mod status_shapes;
 mod walked;
 mod who;
 
@@ -29,13 +37,16 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
+pub use archive::Archive;
 pub use collect::{chosen, collect, poll_shape};
 pub use exports::{ExportError, exports_of, log_published, publish_all, published_shape};
 pub use fleet::{Fleet, Job, community_polling};
 pub use operation::{
-    Answer, ApproveRequest, DrainRequest, ExportRequest, FreezeRequest, LookupRequest, Operation,
-    PollRequest, ReleaseRequest, Reply, RollbackRequest, UndrainRequest,
+    Answer, ApproveRequest, DiffRequest, DrainRequest, ExplainRequest, ExportRequest, FreezeRequest,
+    HistoryRequest, LookupRequest, Operation, PollRequest, ReleaseRequest, ReloadRequest, Reply,
+    RollbackRequest, UndrainRequest,
 };
+pub use outlook::{Outlook, outlook, runs_window};
 pub use pins::PIN_LASTS;
 pub use recording::Recorded;
 pub use shapes::Problem;
@@ -48,8 +59,8 @@ use crate::poll::Polled;
 use crate::publish::{Export, Published};
 use crate::store::{Store, StoreError};
 use crate::table::{
-    Act, Approved, Case, GuardMemory, Judged, Memory, Name, Progress, Runs, Snapshot, Table, Usage, build,
-    claims, diff, judge,
+    Act, Approved, Case, GuardMemory, Judged, Memory, Name, Progress, Runs, Table, Usage, build, claims,
+    diff, judge,
 };
 use commit::Next;
 use settings::Settings;
@@ -319,15 +330,6 @@ impl Cycle {
         let before = now.checked_sub(keep).unwrap_or(Timestamp::MIN);
         self.store.prune(before, self.state.config.store.keep_at_least.into()).await?;
         Ok(())
-    }
-
-    /// What was published at a generation, to be exported.
-    ///
-    /// # Errors
-    /// Where there was no such generation, or it is no longer kept.
-    pub async fn past(&mut self, generation: u64) -> Result<Snapshot, CycleError> {
-        let past = self.store.table_at(generation).await?;
-        Ok(self.state.past(past))
     }
 
     /// Closes the store so that others can read it.

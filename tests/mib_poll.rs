@@ -50,6 +50,7 @@ fn request(address: SocketAddr) -> Request {
             credentials: Credentials::V2c(Secret::new(*b"public")),
             limits: Limits { timeout: Duration::from_secs(5), ..Limits::default() },
             engine: None,
+            reach: Default::default(),
         },
         context: Context::default(),
         community_contexts: false,
@@ -288,6 +289,16 @@ async fn names_that_are_gone_are_not_believed_while_ranges_need_them() {
     let polled = run(request(agent.address())).await;
     assert_eq!(states(&polled)["groups"], "unsupported");
     assert_eq!(states(&polled)["sections"], "missing-table");
+}
+
+#[tokio::test]
+async fn counts_that_are_gone_are_no_failure() {
+    let (first, polled) = after_loss("h3c-comware", &[".25506.2.101.2.6."]).await;
+    assert_eq!((polled.state, polled.reason), (State::Complete, None), "{}", polled.detail);
+    assert_eq!(states(&polled)["statistics"], "complete 0");
+    assert_eq!(polled.ranges().count(), first.ranges().count());
+    assert!(polled.ranges().all(|listed| listed.size.is_none() && listed.used.is_none()));
+    assert!(polled.notes.contains(&"table statistics: 0 rows, was 3".to_owned()), "{:?}", polled.notes);
 }
 
 #[tokio::test]

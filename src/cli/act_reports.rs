@@ -5,7 +5,9 @@ use std::fmt::Write as _;
 use super::exit::Exit;
 use super::output::Report;
 use super::text::{Grid, bold, counted, dash, local, state};
-use crate::cycle::shapes::{ChangedShape, DrainShape, EdgeShape, PinShape, PinnedShape, PublishedShape};
+use crate::cycle::shapes::{
+    ChangedShape, DrainShape, EdgeShape, PinShape, PinnedShape, PublishedShape, ReloadShape,
+};
 
 impl Report for PinnedShape {
     fn text(&self) -> String {
@@ -127,6 +129,33 @@ impl Report for EdgeShape {
             let name = &self.name;
             remarks
                 .push(format!("warning: {name} is the default edge: addresses in no entry still go to it"));
+        }
+        remarks
+    }
+}
+
+impl Report for ReloadShape {
+    fn text(&self) -> String {
+        format!(
+            "{} in the configuration; generation {}: {}\n",
+            counted(self.bas, "BAS", "BASes"),
+            self.generation,
+            changed(&self.changed)
+        )
+    }
+
+    fn exit(&self) -> Exit {
+        match self.held {
+            0 => published_exit(&self.published),
+            _ => Exit::Held,
+        }
+    }
+
+    fn remarks(&self) -> Vec<String> {
+        let mut remarks = published_remarks(&self.published);
+        if self.held > 0 {
+            let held = counted(self.held, "change is", "changes are");
+            remarks.push(format!("{held} held; see `poolsync held list`"));
         }
         remarks
     }

@@ -1,15 +1,25 @@
 //! `check`: what a configuration leads to.
 
+use std::fmt::Write as _;
 use std::path::Path;
+use std::sync::Arc;
 
+use jiff::Timestamp;
 use serde::Serialize;
 
+use super::act_reports::changed;
 use super::args::CheckArgs;
 use super::exit::Exit;
 use super::output::{Report, print, write_out};
+use super::past_reports::changes_grid;
+use super::reports::held_grid;
 use super::site::{Secrets, Site};
 use super::stop::Stop;
-use super::text::{counted, grouped};
+use super::text::{bold, counted, grouped};
+use crate::cycle::shapes::OutlookShape;
+use crate::cycle::{State, outlook, runs_window};
+use crate::store::Reader;
+use crate::table::Runs;
 
 /// What a sound configuration holds.
 #[derive(Debug, Serialize)]
@@ -25,11 +35,14 @@ struct Checked {
     /// BASes polled a second, on the average.
     polls_per_second: f64,
     warnings: Vec<String>,
+    /// What it would do to the store.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    against_store: Option<OutlookShape>,
 }
 
 impl Report for Checked {
     fn text(&self) -> String {
-        format!(
+        let mut text = format!(
             "{}: sound\n{}, {}, {}, {}, {}; {} descriptors known\n{} polls an hour\n",
             self.config,
             counted(self.bas, "BAS", "BASes"),
@@ -39,7 +52,18 @@ impl Report for Checked {
             counted(self.exports, "export", "exports"),
             self.descriptors,
             grouped(&format!("{:.0}", self.polls_per_second * 3600.0)),
-        )
+        );
+        if let Some(outlook) = &self.against_store {
+            text.push_str(&outlook_text(outlook));
+        }
+        text
+    }
+
+    fn exit(&self) -> Exit {
+        match &self.against_store {
+            Some(outlook) if !outlook.is_empty() => Exit::Held,
+            _ => Exit::Ok,
+        }
     }
 
     fn remarks(&self) -> Vec<String> {
@@ -61,7 +85,7 @@ impl Report for Checked {
 }
 
 /// Runs `check`.
-pub(crate) fn run(args: &CheckArgs, path: &Path, json: bool) -> Result<Exit, Stop> {
+pub(crate) async fn run(args: &CheckArgs, path: &Path, json: bool) -> Result<Exit, Stop> {
     let (site, warnings) = Site::load_with_warnings(path, Secrets::Needed)?;
     if args.print {
         write_out(site.config.to_toml().as_bytes(), false);
@@ -81,7 +105,46 @@ pub(crate) fn run(args: &CheckArgs, path: &Path, json: bool) -> Result<Exit, Sto
             interval_s: config.poll.interval.as_secs(),
             polls_per_second: config.bas.values().map(rate).sum(),
             warnings,
+            against_store: if args.against_store { Some(against_store(&site).await?) } else { None },
         },
         json,
     ))
+}
+
+/// What the configuration would do to the store, as it is committed.
+async fn against_store(site: &Site) -> Result<OutlookShape, Stop> {
+    let now = Timestamp::now();
+    let mut reader = Reader::open(&site.config.store.path, Default::default()).await?;
+    let state = State::of(Arc::clone(&site.config), Arc::clone(&site.exports), reader.load().await?);
+    let runs = Runs::load(&reader.runs_since(runs_window(&site.config, now)).await?);
+    Ok(outlook(&state, &runs, now)?.shape)
+}
+
+/// How many changes are listed; `--json` has all of them.
+const SHOWN: usize = 20;
+
+fn outlook_text(outlook: &OutlookShape) -> String {
+    if outlook.is_empty() {
+        return format!("it changes nothing of generation {}\n", outlook.generation);
+    }
+    let mut text = format!("against generation {}: {}\n", outlook.generation, changed(&outlook.changed));
+    let shown = outlook.changes.get(..SHOWN).unwrap_or(&outlook.changes);
+    text.push_str(&changes_grid(shown));
+    if let more @ 1.. = outlook.changes.len() - shown.len() {
+        let _ = writeln!(text, "and {}", counted(more, "other", "others"));
+    }
+    let answered = outlook.groups.len() + outlook.owners.len();
+    if answered > 0 {
+        let _ = writeln!(
+            text,
+            "{} otherwise answered",
+            counted(answered, "group or owner is", "groups or owners are")
+        );
+    }
+    if !outlook.held.is_empty() {
+        let _ = writeln!(text, "\n{}", bold("Of that the guard would hold"));
+        text.push_str(&held_grid(&outlook.held));
+    }
+    let _ = writeln!(text, "\n`poolsync reload --accept {}` lets exactly this through", outlook.digest);
+    text
 }

@@ -163,7 +163,13 @@ fn emptied(walk: &str) -> String {
 
 fn lookups(cycle: &Cycle) -> Result<Vec<LookupShape>, Stop> {
     let ips: Vec<IpAddr> = VIEWERS.iter().filter_map(|viewer| viewer.parse().ok()).collect();
-    let request = LookupRequest { ips, space: "internet".to_owned(), service: "default".to_owned() };
+    let request = LookupRequest {
+        ips,
+        space: "internet".to_owned(),
+        service: "default".to_owned(),
+        at: None,
+        generation: None,
+    };
     Ok(cycle.state().lookup(&request)?)
 }
 

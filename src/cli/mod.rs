@@ -8,9 +8,12 @@ mod check;
 mod demo;
 mod exit;
 mod held;
+mod keep;
 mod mib;
 mod output;
 mod owner;
+mod past;
+mod past_reports;
 mod poll;
 mod read;
 mod reports;
@@ -55,7 +58,9 @@ async fn dispatch(cli: &Cli) -> Result<Exit, Stop> {
         crate::logging::init("error", crate::logging::LogFormat::Text);
     }
     match &cli.command {
-        Command::Check(args) => check::run(args, config, json),
+        Command::Backup(args) => keep::backup(args, config, json).await,
+        Command::Restore(args) => keep::restore(args, config, json).await,
+        Command::Check(args) => check::run(args, config, json).await,
         Command::Edge(command) => acts::edge(command, config, json).await,
         Command::Freeze(args) => acts::freeze(args, config, json).await,
         Command::Rollback(args) => acts::rollback(args, config, json).await,
@@ -68,10 +73,14 @@ async fn dispatch(cli: &Cli) -> Result<Exit, Stop> {
         Command::Lookup(args) => read::lookup(args, config, json).await,
         Command::Mib(command) => mib::run(command, config, json),
         Command::Poll(args) => poll::run(args, config, json).await,
-        Command::Status => read::status(config, json).await,
+        Command::Conflicts => past::conflicts(config, json).await,
+        Command::Diff(args) => past::diff(args, config, json).await,
+        Command::Explain(args) => past::explain(args, config, json).await,
+        Command::History(args) => past::history(args, config, json).await,
+        Command::Status(args) => past::status(args, config, json).await,
         Command::Walk(args) => walk::run(args, config, json).await,
         Command::Run => run::run(config).await,
-        Command::Reload => run::reload(config).await,
+        Command::Reload(args) => run::reload(args, config, json).await,
         Command::Demo(args) => demo::run(args, json).await,
     }
 }

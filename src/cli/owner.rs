@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 
 use super::site::{Secrets, Site};
 use super::stop::Stop;
-use crate::cycle::{Answer, Cycle, CycleError, Operation, Reply, State, Who, export};
+use crate::cycle::{Answer, Cycle, CycleError, Operation, Reply, State, Who};
 use crate::http::ControlClient;
 use crate::store::Reader;
 
@@ -35,18 +35,15 @@ pub(crate) async fn read(config: &Path, operation: Operation) -> Result<Answer, 
     let mut reader = Reader::open(&site.config.store.path, Default::default()).await?;
     let now = Timestamp::now();
     let mut state = State::of(Arc::clone(&site.config), Arc::clone(&site.exports), reader.load().await?);
-    if operation == Operation::Status {
+    if matches!(operation, Operation::Status | Operation::Conflicts) {
         state.find_conflicts(now);
     }
     if let Some(reply) = state.answer(&operation, false, now) {
         return Ok(reply?);
     }
-    match operation {
-        Operation::Export(request) => {
-            let past = reader.table_at(request.generation.unwrap_or(state.snapshot.generation)).await?;
-            Ok(export(&state.past(past), &request, &site.config).map(Answer::File)?)
-        }
-        _ => Err(Stop::failed("this needs the daemon")),
+    match state.answer_from(&mut reader, &operation, now).await {
+        Some(reply) => Ok(reply?),
+        None => Err(Stop::failed("this needs the daemon")),
     }
 }
 

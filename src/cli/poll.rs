@@ -61,6 +61,7 @@ pub(crate) async fn poll(cycle: &mut Cycle, site: &Site, request: &PollRequest) 
     let absorbed = cycle.absorb(arrived, &Approved::default(), request.publish, Timestamp::now()).await?;
     cycle.flush().await?;
     let published = cycle.publish(Timestamp::now()).await;
+    cycle.prune(Timestamp::now()).await?;
     let published = published.iter().map(published_shape).collect();
     Ok(poll_shape(cycle.state(), &absorbed, bas, published))
 }

@@ -1,4 +1,4 @@
-//! The commands that only read: `status`, `lookup`, `held list`, `held show`, `export`.
+//! The commands that only read: `lookup`, `held list`, `held show`, `export`.
 
 use std::io::Read as _;
 use std::net::IpAddr;
@@ -9,14 +9,10 @@ use super::exit::Exit;
 use super::output::{complain, print, write_out};
 use super::owner::{read, shape};
 use super::stop::Stop;
-use crate::cycle::shapes::{HeldShape, LookupShape, StatusShape};
+use super::text::time;
+use crate::cycle::shapes::{HeldShape, LookupShape};
 use crate::cycle::{Answer, ExportRequest, LookupRequest, Operation};
 use crate::format::by_name;
-
-/// Runs `status`.
-pub(crate) async fn status(config: &Path, json: bool) -> Result<Exit, Stop> {
-    Ok(print(&shape::<StatusShape>(read(config, Operation::Status).await?)?, json))
-}
 
 /// Runs `lookup`.
 pub(crate) async fn lookup(args: &LookupArgs, config: &Path, json: bool) -> Result<Exit, Stop> {
@@ -34,11 +30,17 @@ pub(crate) async fn lookup(args: &LookupArgs, config: &Path, json: bool) -> Resu
             ips.push(address(text)?);
         }
     }
-    let request = LookupRequest { ips, space: args.space.clone(), service: args.service.clone() };
+    let request = LookupRequest {
+        ips,
+        space: args.space.clone(),
+        service: args.service.clone(),
+        at: args.at.as_deref().map(time).transpose().map_err(Stop::usage)?,
+        generation: args.generation,
+    };
     Ok(print(&shape::<Vec<LookupShape>>(read(config, Operation::Lookup(request)).await?)?, json))
 }
 
-fn address(text: &str) -> Result<IpAddr, Stop> {
+pub(super) fn address(text: &str) -> Result<IpAddr, Stop> {
     text.parse().map_err(|_| Stop::usage(format!("`{text}` is not an IPv4 or IPv6 address")))
 }
 

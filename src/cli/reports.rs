@@ -216,7 +216,7 @@ fn published_grid(published: &[PublishedShape]) -> String {
     grid.finish()
 }
 
-fn held_grid(held: &[HeldShape]) -> String {
+pub(super) fn held_grid(held: &[HeldShape]) -> String {
     let mut grid =
         Grid::new(&["ID", "OWNER", "SPACE", "FAMILY", "KIND", "REASON", ">UNITS", "SINCE", "DIGEST"]);
     for hold in held {

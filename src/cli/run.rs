@@ -3,13 +3,17 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use jiff::Timestamp;
+
+use super::args::ReloadArgs;
 use super::exit::Exit;
-use super::output::complain;
-use super::owner::daemon;
+use super::output::print;
+use super::owner::{daemon, shape};
 use super::site::{Secrets, Site};
 use super::stop::Stop;
 use crate::config::{self, LogLevel};
-use crate::cycle::Operation;
+use crate::cycle::shapes::ReloadShape;
+use crate::cycle::{Cycle, Operation, ReloadRequest, Who, published_shape};
 use crate::daemon::{self, DaemonError};
 use crate::logging::{self, LogFormat};
 
@@ -47,21 +51,23 @@ fn level(level: LogLevel) -> &'static str {
     level.as_str()
 }
 
-/// Has the running service read its configuration anew.
-pub(crate) async fn reload(path: &Path) -> Result<Exit, Stop> {
+/// Takes the configuration up anew: the service where it runs, else this process.
+pub(crate) async fn reload(args: &ReloadArgs, path: &Path, json: bool) -> Result<Exit, Stop> {
     let site = Site::load(path, Secrets::NotNeeded)?;
-    match daemon_answer(&site).await? {
-        true => {
-            complain("the configuration was read anew");
-            Ok(Exit::Ok)
-        }
-        false => Err(Stop::failed(format!(
-            "no daemon runs at {}; it reads its configuration when it starts",
-            site.config.control.socket.display()
-        ))),
+    let request = ReloadRequest { accept: args.accept.clone() };
+    if let Some(answer) = daemon(&site, &Operation::Reload(request)).await? {
+        return Ok(print(&shape::<ReloadShape>(answer)?, json));
     }
-}
-
-async fn daemon_answer(site: &Site) -> Result<bool, Stop> {
-    Ok(daemon(site, &Operation::Reload).await?.is_some())
+    let now = Timestamp::now();
+    let mut cycle = Cycle::open(Arc::clone(&site.config), Arc::clone(&site.exports), now).await?;
+    let both = (&site.config, &site.exports);
+    let reloaded = cycle.reload(both, args.accept.as_deref(), &Who::of_process(), now).await;
+    let published = match &reloaded {
+        Ok(_) => cycle.publish(Timestamp::now()).await,
+        Err(_) => Vec::new(),
+    };
+    cycle.close().await?;
+    let mut shape = reloaded?;
+    shape.published = published.iter().map(published_shape).collect();
+    Ok(print(&shape, json))
 }

@@ -80,3 +80,19 @@ pub struct EdgeShape {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub published: Vec<PublishedShape>,
 }
+
+/// What `reload` did.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReloadShape {
+    /// BASes in the configuration.
+    pub bas: usize,
+    /// The generation that is published now.
+    pub generation: u64,
+    /// What changed in the table.
+    pub changed: ChangedShape,
+    /// How many changes are held.
+    pub held: usize,
+    /// What became of the exports, where something changed.
+    #[serde(default)]
+    pub published: Vec<PublishedShape>,
+}

@@ -1,12 +1,13 @@
 //! Steer, compare and commit: from a judged table to what is published.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use jiff::Timestamp;
 
+use super::settings::Settings;
 use super::shapes::ChangedShape;
-use super::{Cycle, CycleError, of_names, window_start};
+use super::{Cycle, CycleError, State, of_names, window_start};
 use crate::address::{Family, Range};
 use crate::steer::{self, Configured};
 use crate::store::{Acts, Commit, Repin, Shown};
@@ -67,27 +68,11 @@ impl Cycle {
     /// The same with these edges drained.
     pub(super) fn steer_without(
         &self,
-        drained: &std::collections::BTreeMap<Name, Drain>,
+        drained: &BTreeMap<Name, Drain>,
         table: &Table,
         pinned: Option<&Table>,
     ) -> Result<Steered, CycleError> {
-        let configured = Configured {
-            owners: &self.settings.owners,
-            edges: &self.state.config.edges,
-            default_edge: &self.state.config.default_edge,
-        };
-        let before = steer::undrained(&self.state.snapshot.groups, &self.state.drains.whole);
-        let groups = match pinned {
-            None => steer::fixed(configured, &before, table)?,
-            Some(pinned) => steer::fixed(configured, &before, &naming(&[table, pinned]))?,
-        };
-        let drained_edge = |edge: &Name| drained.contains_key(edge);
-        let found = steer::drained(groups, drained_edge, configured.default_edge);
-        Ok(Steered {
-            groups: found.groups,
-            drains: Drains { edges: drained.clone(), whole: found.whole },
-            stand_ins: found.stand_ins,
-        })
+        steered(&self.state, &self.settings, drained, table, pinned)
     }
 
     /// Writes what is to be in force, and only then takes it up.
@@ -173,6 +158,33 @@ impl Cycle {
         let pin = new.map_or(Repin::Release, Repin::Set);
         (Some(pin), (shown != Shown::default()).then_some(shown))
     }
+}
+
+/// The groups of a table and of what is pinned above it, with these edges drained.
+pub(super) fn steered(
+    state: &State,
+    settings: &Settings,
+    drained: &BTreeMap<Name, Drain>,
+    table: &Table,
+    pinned: Option<&Table>,
+) -> Result<Steered, CycleError> {
+    let configured = Configured {
+        owners: &settings.owners,
+        edges: &state.config.edges,
+        default_edge: &state.config.default_edge,
+    };
+    let before = steer::undrained(&state.snapshot.groups, &state.drains.whole);
+    let groups = match pinned {
+        None => steer::fixed(configured, &before, table)?,
+        Some(pinned) => steer::fixed(configured, &before, &naming(&[table, pinned]))?,
+    };
+    let drained_edge = |edge: &Name| drained.contains_key(edge);
+    let found = steer::drained(groups, drained_edge, configured.default_edge);
+    Ok(Steered {
+        groups: found.groups,
+        drains: Drains { edges: drained.clone(), whole: found.whole },
+        stand_ins: found.stand_ins,
+    })
 }
 
 /// A table that names the owners of several: all that steering asks a table for.

@@ -121,6 +121,7 @@ pub async fn publish_all(exports: &[Export], snapshot: &Arc<Snapshot>, now: Time
     let mut running = JoinSet::new();
     for (place, export) in exports.iter().cloned().enumerate() {
         let snapshot = Arc::clone(snapshot);
+        make_folder(&export);
         running.spawn(async move { (place, publish(&export, &snapshot, now).await) });
     }
     let mut done = BTreeMap::new();
@@ -133,6 +134,20 @@ pub async fn publish_all(exports: &[Export], snapshot: &Arc<Snapshot>, now: Time
         }
     }
     done.into_values().collect()
+}
+
+/// Makes the folder of an export where only it is missing, as on a first start; anything
+/// more is a mistake in the path, which publishing tells.
+fn make_folder(export: &Export) {
+    let files = [Some(&export.path), export.groups.as_ref().map(|groups| &groups.path)];
+    for folder in files.into_iter().flatten().filter_map(|path| path.parent()) {
+        match std::fs::create_dir(folder) {
+            Ok(()) => tracing::info!(folder = %folder.display(), "made the export's folder"),
+            Err(e) => {
+                tracing::trace!(folder = %folder.display(), error = %e, "the folder is there, or cannot be made")
+            }
+        }
+    }
 }
 
 /// Says once what became of each export.
@@ -152,7 +167,7 @@ pub fn log_published(published: &[Published]) {
                 tracing::debug!(export = %one.export, generation = one.generation, %until, "deferred")
             }
             State::Failed(failure) => tracing::error!(
-                export = %one.export, generation = one.generation, reason = ?failure.reason, detail = %failure.detail,
+                export = %one.export, generation = one.generation, reason = word(failure.reason), detail = %failure.detail,
                 "not published; the consumer keeps what it had"
             ),
         }

@@ -4,8 +4,8 @@ use jiff::Timestamp;
 
 use super::acts::act;
 use super::operation::ApproveRequest;
+use super::shaped::held_shape;
 use super::shapes::{HeldShape, Problem};
-use super::state::held_shape;
 use super::{Cycle, Who};
 use crate::table::{Act, ActKind, ApproveError, Approved, Hold, Selection};
 

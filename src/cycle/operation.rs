@@ -3,6 +3,7 @@
 
 use std::net::IpAddr;
 
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::shapes::Problem;
@@ -120,6 +121,15 @@ pub struct ReleaseRequest {
     pub by: Option<String>,
 }
 
+/// A request to read the configuration anew.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ReloadRequest {
+    /// Let through what it does, if that still has this digest.
+    #[serde(default)]
+    pub accept: Option<String>,
+}
+
 /// A request to look addresses up.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -132,6 +142,50 @@ pub struct LookupRequest {
     /// The service whose edges answer.
     #[serde(default = "default_service")]
     pub service: String,
+    /// As it was published at this time; now where none is named.
+    #[serde(default)]
+    pub at: Option<Timestamp>,
+    /// As it was published at this generation; the newest where none is named.
+    #[serde(default)]
+    pub generation: Option<u64>,
+}
+
+/// A request to say why an address is answered as it is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ExplainRequest {
+    /// The address.
+    pub ip: IpAddr,
+    /// The space.
+    #[serde(default = "internet")]
+    pub space: String,
+    /// The service whose edges answer.
+    #[serde(default = "default_service")]
+    pub service: String,
+}
+
+/// A request for what was.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HistoryRequest {
+    /// An address, a prefix, a range, a BAS or an owner; the generations where none is named.
+    #[serde(default)]
+    pub of: Option<String>,
+    /// How many generations, the newest first.
+    #[serde(default = "hundred")]
+    pub limit: u32,
+}
+
+/// A request for the difference of two generations, as they were published.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DiffRequest {
+    /// The one; that before the other where none is named.
+    #[serde(default)]
+    pub from: Option<u64>,
+    /// The other; the newest where none is named.
+    #[serde(default)]
+    pub to: Option<u64>,
 }
 
 /// A request for the table in a format.
@@ -155,6 +209,10 @@ fn internet() -> String {
     "internet".to_owned()
 }
 
+const fn hundred() -> u32 {
+    100
+}
+
 fn default_service() -> String {
     "default".to_owned()
 }
@@ -164,16 +222,24 @@ fn default_service() -> String {
 pub enum Operation {
     /// Let held changes through.
     Approve(ApproveRequest),
+    /// List what overlaps.
+    Conflicts,
+    /// Compare two generations.
+    Diff(DiffRequest),
     /// Take an edge out of every group.
     Drain(DrainRequest),
     /// List the edges.
     Edges,
+    /// Say why an address is answered as it is.
+    Explain(ExplainRequest),
     /// Render the table.
     Export(ExportRequest),
     /// Keep what is published as it is.
     Freeze(FreezeRequest),
     /// List what is held.
     Held,
+    /// Tell what was.
+    History(HistoryRequest),
     /// Look addresses up.
     Lookup(LookupRequest),
     /// Poll now.
@@ -183,7 +249,7 @@ pub enum Operation {
     /// Publish what polls and the guard have come to.
     Release(ReleaseRequest),
     /// Read the configuration anew.
-    Reload,
+    Reload(ReloadRequest),
     /// Publish an earlier generation's ranges.
     Rollback(RollbackRequest),
     /// Show the state.

@@ -5,8 +5,9 @@ use serde::Serialize;
 
 use super::operation::{Answer, Operation, Reply};
 use super::shapes::Problem;
-use super::state::{State, export};
+use super::state::State;
 use super::{Cycle, CycleError, Who};
+use crate::store::StoreError;
 
 impl State {
     /// Answers what only reads; nothing where an operation does more than that, or asks for
@@ -16,9 +17,12 @@ impl State {
             Operation::Export(request) if request.generation.is_none() => {
                 self.export(request).map(Answer::File)
             }
+            Operation::Conflicts => json(&self.conflict_shapes()),
             Operation::Edges => json(&self.edges()),
             Operation::Held => json(&self.held()),
-            Operation::Lookup(request) => self.lookup(request).and_then(|found| json(&found)),
+            Operation::Lookup(request) if request.at.is_none() && request.generation.is_none() => {
+                self.lookup(request).and_then(|found| json(&found))
+            }
             Operation::Status => json(&self.status(running, now)),
             _ => return None,
         })
@@ -32,6 +36,9 @@ impl Cycle {
         if let Some(reply) = self.state.answer(&operation, true, now) {
             return reply;
         }
+        if let Some(reply) = self.state.answer_from(&mut self.store, &operation, now).await {
+            return reply;
+        }
         match operation {
             Operation::Approve(request) => json(&self.approve(&request, who, now).await?),
             Operation::Drain(request) => json(&self.drain(&request, who, now).await?),
@@ -40,11 +47,6 @@ impl Cycle {
             Operation::Release(request) => json(&self.release(&request, who, now).await?),
             Operation::Rollback(request) => json(&self.roll_back(&request, who, now).await?),
             Operation::Undrain(request) => json(&self.undrain(&request, who, now).await?),
-            Operation::Export(request) => {
-                let generation = request.generation.unwrap_or(self.state.snapshot.generation);
-                let past = self.past(generation).await.map_err(Problem::from)?;
-                export(&past, &request, &self.state.config).map(Answer::File)
-            }
             _ => Err(Problem::new(501, "no-daemon", "not done", "only a running daemon does this")),
         }
     }
@@ -52,12 +54,20 @@ impl Cycle {
 
 impl From<CycleError> for Problem {
     fn from(error: CycleError) -> Self {
-        match &error {
-            CycleError::Store(store) if store.kind() == "no-generation" => {
+        match error {
+            CycleError::Store(error) => error.into(),
+            CycleError::Groups(_) => Self::new(500, "groups", "no groups", &error.to_string()),
+        }
+    }
+}
+
+impl From<StoreError> for Problem {
+    fn from(error: StoreError) -> Self {
+        match error.kind() {
+            "no-generation" => {
                 Self::new(404, "no-generation", "there is no such generation", &error.to_string())
             }
-            CycleError::Store(store) => Self::new(500, store.kind(), "the store failed", &error.to_string()),
-            CycleError::Groups(_) => Self::new(500, "groups", "no groups", &error.to_string()),
+            kind => Self::new(500, kind, "the store failed", &error.to_string()),
         }
     }
 }

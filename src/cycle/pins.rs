@@ -118,7 +118,7 @@ impl Cycle {
         let before = Arc::clone(&self.state.snapshot);
         self.commit(next, std::slice::from_ref(done), now).await?;
         tracing::warn!(
-            kind = %super::state::word(&done.kind), by = %done.by, reason = %done.reason, on = done.detail,
+            kind = %super::shaped::word(&done.kind), by = %done.by, reason = %done.reason, on = done.detail,
             "what is published is pinned otherwise"
         );
         Ok(self.pinned_shape(changed(&before.table, &self.state.snapshot.table)))

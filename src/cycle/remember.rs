@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use super::state::word;
+use super::shaped::word;
 use crate::mib::Fault;
 use crate::poll::{Polled, State, TableResult};
 use crate::table::{IngestSettings, Ingested, Memory, Name, Poll, PolledTable, Published, TableOutcome};

@@ -11,18 +11,18 @@ use jiff::Timestamp;
 use super::exports::{export_shape, published_shape};
 use super::operation::{Answer, ExportRequest, LookupRequest};
 use super::settings::Settings;
+use super::shaped::{addresses, conflict_shape, entry_shape, held_shape, some, word};
 use super::shapes::{
-    BasShape, ChangedShape, DrainShape, EntryShape, HeldRangeShape, HeldShape, LookupShape, PinShape,
-    Problem, ProgressShape, StatusShape, TableShape,
+    BasShape, ChangedShape, ConflictShape, DrainShape, HeldShape, LookupShape, PinShape, Problem,
+    ProgressShape, StatusShape, TableShape,
 };
-use crate::address::prefixes;
-use crate::config::Config;
+use crate::config::{Config, DEFAULT_SERVICE};
 use crate::format::{Scope, Stamp, View, ViewError, by_name, default_group};
 use crate::publish::{Export, Published};
 use crate::store::{Loaded, Past};
 use crate::table::{
-    Conflict, Drain, Drains, Entry, Fleet, GuardMemory, Hold, Listed, Membership, Memory, Name, Pin, PinKind,
-    Snapshot, Table, build, claims, diff,
+    Conflict, Drain, Drains, Fleet, GuardMemory, Hold, Membership, Memory, Name, Pin, PinKind, Snapshot,
+    Table, build, claims, diff,
 };
 
 /// What is known at one moment.
@@ -112,7 +112,7 @@ impl State {
         })
     }
 
-    fn drained(&self) -> Vec<DrainShape> {
+    pub(super) fn drained(&self) -> Vec<DrainShape> {
         let shape = |(edge, drain): (&Name, &Drain)| DrainShape {
             edge: edge.to_string(),
             by: drain.by.to_string(),
@@ -175,32 +175,29 @@ impl State {
     /// # Errors
     /// An unknown space.
     pub fn lookup(&self, request: &LookupRequest) -> Result<Vec<LookupShape>, Problem> {
+        self.look_up(&self.snapshot, request)
+    }
+
+    /// The same of another generation.
+    pub(super) fn look_up(
+        &self,
+        snapshot: &Snapshot,
+        request: &LookupRequest,
+    ) -> Result<Vec<LookupShape>, Problem> {
         if !self.config.spaces.contains_key(request.space.as_str()) {
             return Err(unknown_space(&request.space, &self.config));
         }
+        known_service(&request.service, &self.config)?;
+        if !self.snapshot.filled {
+            return Err(not_filled());
+        }
         let service = Name::from(request.service.as_str());
-        request.ips.iter().map(|ip| self.look(&request.space, &service, *ip)).collect()
+        request.ips.iter().map(|ip| look(snapshot, &request.space, &service, *ip)).collect()
     }
 
-    fn look(&self, space: &str, service: &Name, ip: IpAddr) -> Result<LookupShape, Problem> {
-        // Viewers' addresses come IPv4-mapped from dual-stack sockets (RFC 4291, 2.5.5.2).
-        let entry = self.snapshot.table.lookup(space, ip.to_canonical());
-        let group = match entry {
-            Some(entry) => {
-                Cow::Borrowed(self.snapshot.groups.of(&entry.owner, service).ok_or_else(|| {
-                    inconsistent(ViewError::NoGroup { owner: entry.owner.clone(), service: service.clone() })
-                })?)
-            }
-            None => default_group(&self.snapshot, service),
-        };
-        Ok(LookupShape {
-            ip: ip.to_string(),
-            space: space.to_owned(),
-            covered: entry.is_some(),
-            entry: entry.map(|entry| entry_shape(entry, group.token.as_str())),
-            group: group.token.to_string(),
-            edges: group.edges.iter().map(|edge| edge.name.to_string()).collect(),
-        })
+    /// What overlaps, for JSON.
+    pub(super) fn conflict_shapes(&self) -> Vec<ConflictShape> {
+        self.conflicts.iter().map(conflict_shape).collect()
     }
 
     /// The published table in a format.
@@ -269,6 +266,32 @@ impl State {
     }
 }
 
+/// What answers an address in a generation.
+pub(super) fn look(
+    snapshot: &Snapshot,
+    space: &str,
+    service: &Name,
+    ip: IpAddr,
+) -> Result<LookupShape, Problem> {
+    // Viewers' addresses come IPv4-mapped from dual-stack sockets (RFC 4291, 2.5.5.2).
+    let entry = snapshot.table.lookup(space, ip.to_canonical());
+    let group = match entry {
+        Some(entry) => Cow::Borrowed(snapshot.groups.of(&entry.owner, service).ok_or_else(|| {
+            inconsistent(ViewError::NoGroup { owner: entry.owner.clone(), service: service.clone() })
+        })?),
+        None => default_group(snapshot, service),
+    };
+    Ok(LookupShape {
+        ip: ip.to_string(),
+        space: space.to_owned(),
+        covered: entry.is_some(),
+        entry: entry.map(|entry| entry_shape(entry, group.token.as_str())),
+        group: group.token.to_string(),
+        edges: group.edges.iter().map(|edge| edge.name.to_string()).collect(),
+        generation: snapshot.generation,
+    })
+}
+
 /// A generation's table in a format.
 ///
 /// # Errors
@@ -281,13 +304,9 @@ pub fn export(snapshot: &Snapshot, request: &ExportRequest, config: &Config) -> 
     {
         return Err(unknown_space(space, config));
     }
+    known_service(&request.service, config)?;
     if !snapshot.filled {
-        return Err(Problem::new(
-            503,
-            "not-filled",
-            "nothing is published yet",
-            "not enough of the fleet has been read; `poolsync status` shows how far it is",
-        ));
+        return Err(not_filled());
     }
     let scope =
         Scope { space: request.space.as_deref().map(Name::from), service: request.service.as_str().into() };
@@ -302,66 +321,26 @@ fn inconsistent(error: ViewError) -> Problem {
     Problem::new(500, "inconsistent", "table and groups do not fit together", &error.to_string())
 }
 
-fn unknown_space(space: &str, config: &Config) -> Problem {
+fn not_filled() -> Problem {
+    let detail = "not enough of the fleet has been read; `poolsync status` shows how far it is";
+    Problem::new(503, "not-filled", "nothing is published yet", detail)
+}
+
+/// A service is known where some BAS has edges of its own for it.
+pub(super) fn known_service(service: &str, config: &Config) -> Result<(), Problem> {
+    let of_bas = config.bas.values().flat_map(|bas| bas.edges.keys());
+    let mut known: Vec<&str> = of_bas.map(Name::as_str).chain([DEFAULT_SERVICE]).collect();
+    known.sort_unstable();
+    known.dedup();
+    if known.contains(&service) {
+        return Ok(());
+    }
+    let detail = format!("`{service}`; there are: {}", known.join(", "));
+    Err(Problem::new(404, "unknown-service", "there is no such service", &detail))
+}
+
+pub(super) fn unknown_space(space: &str, config: &Config) -> Problem {
     let known: Vec<&str> = config.spaces.keys().map(Name::as_str).collect();
     let detail = format!("`{space}`; there are: {}", known.join(", "));
     Problem::new(404, "unknown-space", "there is no such space", &detail)
-}
-
-fn some(word: &Name) -> Option<String> {
-    (!word.is_empty()).then(|| word.to_string())
-}
-
-/// How many addresses the ranges have, in decimal digits: each range for itself.
-fn addresses(listed: &[Listed]) -> String {
-    let sum = listed.iter().try_fold(0_u128, |sum, one| sum.checked_add(one.range.span())?.checked_add(1));
-    sum.map_or_else(|| format!("{}+", u128::MAX), |n| n.to_string())
-}
-
-/// A hold, for JSON.
-pub(super) fn held_shape(hold: &Hold) -> HeldShape {
-    HeldShape {
-        id: hold.id,
-        digest: hold.digest(),
-        bas: hold.owner.to_string(),
-        space: hold.space.to_string(),
-        family: hold.family.number(),
-        kind: word(&hold.kind),
-        reason: word(&hold.reason),
-        units: hold.units(),
-        since: hold.since,
-        incident: hold.incident,
-        rejected: hold.rejected,
-        ranges: hold
-            .changes
-            .iter()
-            .map(|change| HeldRangeShape {
-                first: change.range.first().to_string(),
-                last: change.range.last().to_string(),
-                from: change.from.as_ref().map(ToString::to_string),
-                to: change.to.as_ref().map(ToString::to_string),
-            })
-            .collect(),
-    }
-}
-
-/// The stable word of an enum that serialises to one.
-pub(super) fn word(value: &impl serde::Serialize) -> String {
-    serde_json::to_value(value).ok().and_then(|v| v.as_str().map(str::to_owned)).unwrap_or_default()
-}
-
-fn entry_shape(entry: &Entry, group: &str) -> EntryShape {
-    EntryShape {
-        space: entry.space.to_string(),
-        family: entry.range.family().number(),
-        first: entry.range.first().to_string(),
-        last: entry.range.last().to_string(),
-        prefixes: prefixes(entry.range).map(|p| p.to_string()).collect(),
-        bas: entry.bas.as_ref().map(ToString::to_string),
-        pool: entry.pool.text().to_owned(),
-        pool_hex: entry.pool.hex(),
-        vrf: entry.vrf.to_string(),
-        group: group.to_owned(),
-        origin: word(&entry.origin()),
-    }
 }

@@ -16,7 +16,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
 use crate::config::Config;
-use crate::cycle::{Cycle, CycleError};
+use crate::cycle::{Cycle, CycleError, Operation, ReloadRequest};
 use crate::http::Handle;
 use crate::mib::Library;
 use crate::publish::Export;
@@ -88,7 +88,7 @@ pub async fn run(site: Site, reload: Reload) -> Result<(), DaemonError> {
             _ = hangup.recv() => {
                 let handle = handle.clone();
                 // What came of it is logged where it is done.
-                tokio::spawn(async move { handle.ask(crate::cycle::Operation::Reload).await });
+                tokio::spawn(async move { handle.ask(Operation::Reload(ReloadRequest::default())).await });
             }
         }
     };

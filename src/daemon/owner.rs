@@ -18,8 +18,8 @@ use super::waiting::Waiting;
 use super::{Reload, Site, tell};
 use crate::cycle::shapes::polled_shape;
 use crate::cycle::{
-    Answer, Arrived, Cycle, CycleError, Fleet, Operation, PollRequest, Problem, Reply, chosen, poll_shape,
-    published_shape,
+    Answer, Arrived, Cycle, CycleError, Fleet, Operation, PollRequest, Problem, ReloadRequest, Reply, Who,
+    chosen, poll_shape, published_shape,
 };
 use crate::http::Request;
 use crate::poll::State;
@@ -251,9 +251,12 @@ impl Owner {
     async fn asked(&mut self, Request { operation, who, reply }: Request) {
         match operation {
             Operation::Poll(request) => return self.asked_to_poll(&request, reply),
-            Operation::Reload => {
-                let done = self.read_configuration().await;
-                let _ = reply.send(done);
+            Operation::Reload(request) => {
+                let done = self.read_configuration(&request, &who).await;
+                // Another configuration may publish the same table otherwise.
+                self.publish();
+                self.acted.push((done, reply));
+                self.answer_acted();
                 return;
             }
             _ => {}
@@ -305,7 +308,7 @@ impl Owner {
     }
 
     /// Reads the configuration anew. A broken one changes nothing.
-    async fn read_configuration(&mut self) -> Reply {
+    async fn read_configuration(&mut self, request: &ReloadRequest, who: &Who) -> Reply {
         let site = match (self.reload)() {
             Ok(site) => site,
             Err(error) => {
@@ -313,14 +316,18 @@ impl Owner {
                 return Err(Problem::new(422, "configuration", "the configuration is broken", &error));
             }
         };
-        self.fleet = Fleet::new(&site.config, Arc::clone(&site.library), self.transport.clone());
-        self.cycle.reconfigure(Arc::clone(&site.config), Arc::clone(&site.exports));
+        let both = (&site.config, &site.exports);
+        let accept = request.accept.as_deref();
+        let reloaded = self.cycle.reload(both, accept, who, Timestamp::now()).await;
+        if !Arc::ptr_eq(&self.cycle.state().config, &site.config) {
+            return reloaded.and_then(|shape| json(&shape));
+        }
+        self.fleet = Fleet::new(&site.config, Arc::clone(&site.library), self.transport.clone())
+            .remembering(&self.fleet);
         self.site = site;
         self.set_schedule();
         tracing::info!(bas = self.site.config.bas.len(), "the configuration was read anew");
-        self.take_in().await;
-        self.publish();
-        Ok(Answer::Json(serde_json::json!({ "bas": self.site.config.bas.len() })))
+        reloaded.and_then(|shape| json(&shape))
     }
 
     /// What the clock alone brings: staleness, takeovers, what is to be written or dropped.
@@ -330,10 +337,10 @@ impl Owner {
         if let Err(e) = self.cycle.flush().await {
             tracing::error!(error = %e, "what is remembered is not written");
         }
+        // With the first tick already: a service that starts anew every hour drops history too.
+        let prunes = self.ticks.is_multiple_of(PRUNE_EVERY);
         self.ticks = self.ticks.wrapping_add(1);
-        if self.ticks.is_multiple_of(PRUNE_EVERY)
-            && let Err(e) = self.cycle.prune(Timestamp::now()).await
-        {
+        if prunes && let Err(e) = self.cycle.prune(Timestamp::now()).await {
             tracing::error!(error = %e, "old history is not dropped");
         }
         let state = self.cycle.state();

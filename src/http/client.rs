@@ -101,6 +101,10 @@ fn request(operation: Operation) -> Result<Request<Full<Bytes>>, Box<dyn std::er
         Operation::Status => ("status", None),
         Operation::Held => ("held", None),
         Operation::Edges => ("edges", None),
+        Operation::Conflicts => ("conflicts", None),
+        Operation::Diff(body) => post("diff", serde_json::to_vec(&body)),
+        Operation::Explain(body) => post("explain", serde_json::to_vec(&body)),
+        Operation::History(body) => post("history", serde_json::to_vec(&body)),
         Operation::Approve(body) => post("held/approve", serde_json::to_vec(&body)),
         Operation::Reject(body) => post("held/reject", serde_json::to_vec(&body)),
         Operation::Drain(body) => post("edges/drain", serde_json::to_vec(&body)),
@@ -111,7 +115,7 @@ fn request(operation: Operation) -> Result<Request<Full<Bytes>>, Box<dyn std::er
         Operation::Export(body) => post("export", serde_json::to_vec(&body)),
         Operation::Lookup(body) => post("lookup", serde_json::to_vec(&body)),
         Operation::Poll(body) => post("poll", serde_json::to_vec(&body)),
-        Operation::Reload => ("reload", Some(Ok(Vec::new()))),
+        Operation::Reload(body) => post("reload", serde_json::to_vec(&body)),
     };
     let method = if body.is_some() { Method::POST } else { Method::GET };
     let body = body.transpose()?.unwrap_or_default();

@@ -78,7 +78,7 @@ pub fn router(handle: Handle) -> Router {
         .route("/api/v1/freeze", act(Operation::Freeze))
         .route("/api/v1/release", act(Operation::Release))
         .route("/api/v1/poll", act(Operation::Poll))
-        .route("/api/v1/reload", post(reload))
+        .route("/api/v1/reload", act(Operation::Reload))
         .fallback(nothing_there)
         .with_state(handle)
 }
@@ -90,6 +90,10 @@ fn read_only() -> Router<Handle> {
         .route("/api/v1/status", ask(Operation::Status))
         .route("/api/v1/held", ask(Operation::Held))
         .route("/api/v1/edges", ask(Operation::Edges))
+        .route("/api/v1/conflicts", ask(Operation::Conflicts))
+        .route("/api/v1/diff", act(Operation::Diff))
+        .route("/api/v1/explain", act(Operation::Explain))
+        .route("/api/v1/history", act(Operation::History))
         .route("/api/v1/lookup", act(Operation::Lookup))
         .route("/api/v1/export", act(Operation::Export))
 }
@@ -104,10 +108,6 @@ fn act<T: DeserializeOwned + Send + 'static>(make: fn(T) -> Operation) -> Method
     post(async move |State(handle): State<Handle>, Asking(who): Asking, Body(request): Body<T>| {
         respond(handle.ask_as(make(request), who).await)
     })
-}
-
-async fn reload(State(handle): State<Handle>, Asking(who): Asking) -> Response {
-    respond(handle.ask_as(Operation::Reload, who).await)
 }
 
 async fn ready(State(handle): State<Handle>) -> Response {

@@ -7,7 +7,7 @@
 //! where rows need it that are still there.
 
 use super::decode::{ContextRead, Read, ReadOutcome, Settings, decode};
-use super::descriptor::{Descriptor, Table, name_in};
+use super::descriptor::{Descriptor, Ref, Table, name_in};
 use super::fault::Fault;
 use crate::snmp::Oid;
 use crate::table::Name;
@@ -100,9 +100,16 @@ impl Judge<'_> {
         (self.known.had_rows)(&name)
     }
 
-    /// A table with rows that are joined to this one.
+    /// A table with rows that cannot do without this one; for counts alone they can.
     fn needed_by(&self, read: &ContextRead, at: usize) -> Option<&Table> {
-        let joined = |table: &&Table| table.joins.iter().any(|join| join.table == at);
+        let joined = |table: &&Table| {
+            let needed = table.ranges.iter().flat_map(|ranges| ranges.needed(true));
+            let mut joins = needed.filter_map(|field| match field {
+                Ref::Joined { join, .. } => table.joins.get(join),
+                Ref::Own(_) => None,
+            });
+            joins.any(|join| join.table == at)
+        };
         let has_rows = |number: usize| {
             read.reads.get(number).and_then(Option::as_ref).is_some_and(|read| !read.table.rows.is_empty())
         };

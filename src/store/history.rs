@@ -39,10 +39,10 @@ pub struct Lifetime {
 
 const PAGE_OF_TOPIC: &str = "SELECT json_group_array(json_array(to_gen, space, family, hex(first), hex(last), owner, \
      bas, hex(pool), iif(pool_text IS NULL, NULL, hex(pool_text)), vrf, class, from_gen)) \
-     FROM (SELECT * FROM entry WHERE (to_gen, space, family, first) > (?, ?, ?, ?) \
+     FROM (SELECT * FROM entry WHERE (to_gen, space, family, first) > (?1, ?2, ?3, ?4) \
      AND (?5 IS NULL OR family = ?5 AND first <= ?6 AND last >= ?7) \
      AND (?8 IS NULL OR owner = ?8 OR bas = ?8) \
-     ORDER BY to_gen, space, family, first LIMIT ?)";
+     ORDER BY to_gen, space, family, first LIMIT ?9)";
 
 /// The entries of a topic that are kept, by space and range, the oldest first.
 pub(super) async fn of(

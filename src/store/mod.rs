@@ -19,7 +19,7 @@
 //! | `groups`, `memory` | groups; what is remembered per BAS and by the guard |
 //! | `rows`, `names`, `time` | rows in bulk; names and times as numbers |
 //! | `transaction` | how the owner reads and writes |
-//! | `keep` | pruning and copies |
+//! | `keep`, `restore` | pruning and copies; putting one back |
 //! | `lock`, `error` | the owner's lock; what can go wrong |
 
 mod acts;
@@ -34,6 +34,7 @@ mod names;
 mod open;
 mod read;
 mod reader;
+mod restore;
 mod rows;
 #[cfg(test)]
 mod tests;
@@ -55,9 +56,10 @@ pub use keep::Pruned;
 pub use open::Settings;
 pub use read::{Generation, Loaded, Past};
 pub use reader::Reader;
+pub use restore::{Restored, restore};
 pub use usage::Used;
 
-use crate::table::{Change, Memory, Name, Run, Session, Usage};
+use crate::table::{Change, Groups, Memory, Name, Run, Session, Usage};
 use commit::Known;
 use lock::Lock;
 use names::Names;
@@ -198,6 +200,16 @@ impl Store {
         let mut w = self.begin_read().await?;
         let past = read::table_at(&mut w.conn, &w.known.names, generation).await;
         self.end_read(w, past).await
+    }
+
+    /// The groups of a generation.
+    ///
+    /// # Errors
+    /// `no-generation` where it does not exist or is no longer kept.
+    pub async fn groups_at(&mut self, generation: u64) -> Result<Groups, StoreError> {
+        let mut w = self.begin_read().await?;
+        let groups = read::groups_at(&mut w.conn, &w.known.names, generation).await;
+        self.end_read(w, groups).await
     }
 
     /// What turns the ranges that were published at one generation into those of another,

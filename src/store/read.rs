@@ -186,6 +186,15 @@ pub(super) async fn table_at(
     })
 }
 
+pub(super) async fn groups_at(
+    conn: &mut SqliteConnection,
+    names: &Names,
+    generation: u64,
+) -> Result<Groups, Fault> {
+    let number = kept(conn, generation).await?;
+    groups::at(conn, names, number).await
+}
+
 /// The generation whose ranges were published at one that is kept.
 async fn shown(conn: &mut SqliteConnection, number: i64) -> Result<i64, Fault> {
     let shown = acts::shown_at(conn, number).await?;

@@ -7,6 +7,7 @@ mod build;
 mod claim;
 mod diff;
 mod entry;
+mod explain;
 mod fleet;
 mod group;
 mod guard;
@@ -24,6 +25,7 @@ pub use build::{
 pub use claim::{Claim, ClaimSettings, Claimed, Class, MaxRange, Stale, StaticLine, StaticMode, claims};
 pub use diff::{ApplyError, Change, apply, diff};
 pub use entry::{Entry, Origin, Run, Table};
+pub use explain::{Decision, decide};
 pub use fleet::{Fleet, Membership, Progress, Share};
 pub use group::{Group, GroupEdge, GroupError, Groups, OwnerEdges, Token, static_owner};
 pub use guard::{

@@ -38,7 +38,8 @@ pub(crate) fn walk(pools: &[Pool], used: u32) -> Recording {
 
 /// Routers and one installation.
 pub(crate) struct Plant {
-    runtime: Runtime,
+    /// There until it is dropped.
+    runtime: Option<Runtime>,
     routers: BTreeMap<&'static str, (SocketAddr, Option<ReplayAgent>)>,
     pub(crate) site: Site,
 }
@@ -63,7 +64,7 @@ impl Plant {
             running.insert(*name, (agent.address(), Some(agent)));
         }
         let site = Site::new(Scratch::new(), &change(configuration(&lines)));
-        Self { runtime, routers: running, site }
+        Self { runtime: Some(runtime), routers: running, site }
     }
 
     /// What a router lists from now on.
@@ -85,13 +86,13 @@ impl Plant {
     /// A router that answers no more.
     pub(crate) fn silence(&mut self, router: &str) {
         let agent = self.routers.get_mut(router).unwrap().1.take();
-        self.runtime.block_on(async { drop(agent) });
+        self.runtime.as_ref().unwrap().block_on(async { drop(agent) });
     }
 
     /// A router that answers again.
     pub(crate) fn wake(&mut self, router: &str, pools: &[Pool]) {
         let slot = self.routers.get_mut(router).unwrap();
-        slot.1 = Some(self.runtime.block_on(start(slot.0, pools)));
+        slot.1 = Some(self.runtime.as_ref().unwrap().block_on(start(slot.0, pools)));
     }
 
     /// Runs a command.
@@ -136,6 +137,13 @@ impl Plant {
             status.code == Some(0) && status.json()["running"] == true && status.json()["filled"] == true
         });
         daemon
+    }
+}
+
+impl Drop for Plant {
+    /// Also within another runtime, which must not wait.
+    fn drop(&mut self) {
+        self.runtime.take().into_iter().for_each(Runtime::shutdown_background);
     }
 }
 
