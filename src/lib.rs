@@ -33,7 +33,7 @@
 //! # The layers
 //! A module uses only what stands to its left; `tests/layers.rs` holds them to it.
 //!
-//! `address` <- `table` <- {`format`, `store`, `steer`, `snmp`} <- `mib` <- {`poll`,
+//! `address` <- `table` <- {`format`, `store`, `steer`, `snmp`} <- `mib` <- {`poll`, `load`,
 //! `publish`, `coverage`} <- `config` <- `cycle` <- `http` <- `daemon` <- `cli`
 //!
 //! * [`address`]: closed ranges, minimal prefix lists, sets. Pure.
@@ -44,6 +44,9 @@
 //!   failed, there is nothing between. And the agent that replays recorded walks.
 //! * [`mib`]: descriptors, and rows decoded by them.
 //! * [`poll`]: one poll of one BAS; its failure is data.
+//! * [`steer`]: which group answers for which owner, with which edges and weights; the plan,
+//!   shedding, and the simulation of all policies. Pure.
+//! * [`load`]: what edges say of themselves, one snapshot a cycle.
 //! * [`store`]: SQLite, one owner, generations by validity intervals.
 //! * [`format`] and [`publish`]: a table as each consumer wants it, put in its place whole.
 //! * [`coverage`]: a hand-kept table and a log of viewers held against the table.

@@ -257,7 +257,7 @@ fn device(up_time: u32, octets: &[(u32, &str, u64)]) -> Recording {
 fn counters(address: SocketAddr, interfaces: Interfaces, direction: Direction) -> Reader {
     let limits = Limits { timeout: Duration::from_millis(300), retries: 0, ..Limits::default() };
     let credentials = Credentials::V2c(Secret::new("public"));
-    let target = Box::new(Target { address, credentials, limits, engine: None });
+    let target = Box::new(Target { address, credentials, limits, engine: None, reach: Default::default() });
     Reader::new(Source::Snmp { target, interfaces, direction }, None, Duration::from_secs(5))
 }
 

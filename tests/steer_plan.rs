@@ -140,7 +140,7 @@ fn too_much_traffic_is_told_by_how_much() {
         };
         assert!((by - 28.0).abs() < 1e-4, "{by}");
         assert!((sources.iter().sum::<f64>() - by).abs() < 1e-6);
-        let report = PlanReport::of_file(&file).unwrap().unwrap();
+        let report = PlanReport::of_file(&file).unwrap();
         assert_eq!((report.objective, report.flow), (None, None));
         assert!((report.infeasible_by - 28.0).abs() < 1e-4);
     }
@@ -152,7 +152,7 @@ fn a_source_that_may_go_nowhere_is_the_one_that_does_not_fit() {
         r#"{"surplus": [5, 7], "capacity": [100, 0], "delay": [[1, 1], [null, 1]], "nodes": ["a", "b"]}"#,
     )
     .unwrap();
-    let report = PlanReport::of_file(&file).unwrap().unwrap();
+    let report = PlanReport::of_file(&file).unwrap();
     assert!((report.infeasible_by - 7.0).abs() < 1e-5, "{report:?}");
     assert!(report.unplaced[0].abs() < 1e-5 && (report.unplaced[1] - 7.0).abs() < 1e-5);
     assert!(report.text().contains("source 2: 7.0000 has no place"), "{}", report.text());
@@ -225,8 +225,7 @@ fn structures_to_rent_are_those_computed_elsewhere() {
             cost: Some(numbers(&data["Z"])),
             ..file(data, model)
         };
-        let nodes = (1..=5).map(|n| format!("n{n}")).collect();
-        let report = StructureReport::solve(&file.problem().unwrap(), nodes, RESERVE).unwrap();
+        let report = StructureReport::of_file(&file, RESERVE).unwrap();
         let expected = case["objective"].as_f64().unwrap();
         assert!((report.objective.unwrap() - expected).abs() < 1e-6, "{case}: {report:?}");
         let loads = numbers(&case["B"]);
@@ -261,7 +260,7 @@ fn a_report_says_what_room_is_worth() {
         own: Some(vec![Some(0), Some(1), Some(2), Some(3), Some(4)]),
         ..file(&data, Model::Aggregate)
     };
-    let report = PlanReport::of_file(&file).unwrap().unwrap();
+    let report = PlanReport::of_file(&file).unwrap();
     let text = report.text();
     assert!(text.contains("planned  0.174029"), "{text}");
     assert!(text.contains("node 4 carries 15.1155: more room there is worth nothing"), "{text}");
@@ -277,6 +276,8 @@ fn a_report_says_what_room_is_worth() {
 fn nothing_to_place_is_no_problem() {
     let file = ProblemFile::parse(r#"{"surplus": [0], "capacity": [1], "delay": [[1]]}"#).unwrap();
     assert_eq!(file.problem().unwrap().solve().unwrap().objective, 0.0);
+    let file = ProblemFile::parse(r#"{"surplus": [0, 2], "capacity": [9], "delay": [[1], [1]]}"#).unwrap();
+    assert_eq!(PlanReport::of_file(&file).unwrap().weights, Some(vec![vec![0], vec![100]]));
 }
 
 /// The published objective by another way: block ascent on the dual, with

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use thiserror::Error;
 
-use super::problem::{Link, Model, Node, Problem, ProblemError, Weighing};
+use super::problem::{Link, Model, Node, PlanError, Problem, ProblemError, Weighing};
 
 /// A problem as it stands in a file.
 ///
@@ -67,6 +67,9 @@ pub enum FileError {
     /// A place that is none.
     #[error("`own` names node {0}, and there is none of that place")]
     Own(usize),
+    /// The solver failed.
+    #[error(transparent)]
+    Solver(#[from] PlanError),
     /// A number is wrong.
     #[error(transparent)]
     Problem(#[from] ProblemError),

@@ -53,19 +53,17 @@ impl PlanReport {
     /// Solves a problem given by hand.
     ///
     /// # Errors
-    /// Where the file is no problem. That its traffic does not fit is a report.
-    pub fn of_file(file: &ProblemFile) -> Result<Result<Self, PlanError>, FileError> {
+    /// Where the file is no problem, or the solver fails. That its traffic does not fit is a
+    /// report.
+    pub fn of_file(file: &ProblemFile) -> Result<Self, FileError> {
         let problem = file.problem()?;
         let sources = (0..problem.surplus().len()).map(|place| file.source_name(place)).collect();
         let nodes = (0..problem.nodes().len()).map(|place| file.node_name(place)).collect();
-        let mut report = match Self::solve(&problem, sources, nodes) {
-            Ok(report) => report,
-            Err(error) => return Ok(Err(error)),
-        };
+        let mut report = Self::solve(&problem, sources, nodes)?;
         if let (Some(own), Some(_)) = (&file.own, report.objective) {
             report.own_first_objective = own_first(&problem, own).ok().map(|plan| plan.objective);
         }
-        Ok(Ok(report))
+        Ok(report)
     }
 
     /// Solves a problem.

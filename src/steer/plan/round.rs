@@ -61,7 +61,12 @@ impl Problem {
     fn by_source(&self, flows: &[f64]) -> Vec<u32> {
         let mut weights = Vec::with_capacity(flows.len());
         for links in self.of_sources() {
-            weights.extend(apportion(flows.get(links).unwrap_or_default()));
+            let flows = flows.get(links).unwrap_or_default();
+            match flows.iter().any(|flow| *flow > 0.0) {
+                true => weights.extend(apportion(flows)),
+                // Of no traffic nothing goes anywhere.
+                false => weights.extend(flows.iter().map(|_| 0)),
+            }
         }
         weights
     }

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 
+use super::file::{FileError, ProblemFile};
 use super::problem::{PlanError, Problem};
 
 /// What is rented of the load that is planned, unless said otherwise.
@@ -27,6 +28,16 @@ pub struct StructureReport {
 }
 
 impl StructureReport {
+    /// Solves a problem given by hand.
+    ///
+    /// # Errors
+    /// Where the file is no problem, or the solver fails.
+    pub fn of_file(file: &ProblemFile, reserve: f64) -> Result<Self, FileError> {
+        let problem = file.problem()?;
+        let nodes = (0..problem.nodes().len()).map(|place| file.node_name(place)).collect();
+        Ok(Self::solve(&problem, nodes, reserve)?)
+    }
+
     /// Solves the problem, and proposes `reserve` times each node's load. The capacities of
     /// the problem are what can be had at most.
     ///
