@@ -17,7 +17,8 @@ CREATE TABLE meta (
     id      INTEGER NOT NULL PRIMARY KEY CHECK (id = 1),
     session INTEGER NOT NULL,            -- 64 random bits, as signed
     filled  INTEGER NOT NULL CHECK (filled IN (0, 1)),
-    oldest  INTEGER NOT NULL             -- the oldest generation whose table can be told
+    oldest  INTEGER NOT NULL,            -- the oldest generation whose table can be told
+    shown   INTEGER                      -- the first generation that was published
 ) STRICT;
 INSERT INTO meta (id, session, filled, oldest) VALUES (1, random(), 0, 0);
 
@@ -122,16 +123,18 @@ CREATE TABLE hold (
     body TEXT NOT NULL
 ) STRICT;
 
--- Acts of an operator.
+-- Acts of an operator. A pin shows the ranges of `generation` in the place of those of
+-- from_gen <= N < to_gen; to_gen is 9223372036854775807 while it holds.
 CREATE TABLE pin (
     id         INTEGER NOT NULL PRIMARY KEY,
     kind       TEXT NOT NULL CHECK (kind IN ('rollback', 'freeze')),
     generation INTEGER NOT NULL,         -- whose ranges are published
     by         TEXT NOT NULL,
-    reason     TEXT,
+    reason     TEXT NOT NULL,
     since      INTEGER NOT NULL,
     expires    INTEGER NOT NULL,
-    released   INTEGER                   -- when; null while it holds
+    from_gen   INTEGER NOT NULL,
+    to_gen     INTEGER NOT NULL
 ) STRICT;
 CREATE TABLE drain (
     edge   INTEGER NOT NULL PRIMARY KEY,
@@ -139,8 +142,27 @@ CREATE TABLE drain (
     reason TEXT NOT NULL,
     since  INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
+-- The whole lists of the groups that lack drained edges, of now.
+CREATE TABLE drained_group (
+    token    TEXT NOT NULL,
+    position INTEGER NOT NULL,
+    edge     INTEGER NOT NULL,
+    weight   INTEGER NOT NULL,
+    PRIMARY KEY (token, position)
+) STRICT, WITHOUT ROWID;
+-- What was done by whom.
+CREATE TABLE act (
+    id         INTEGER NOT NULL PRIMARY KEY,
+    at         INTEGER NOT NULL,
+    generation INTEGER NOT NULL,         -- the newest one when it was done
+    kind       TEXT NOT NULL,
+    by         TEXT NOT NULL,
+    reason     TEXT NOT NULL,
+    detail     TEXT NOT NULL
+) STRICT;
 
--- Counts of use. Never part of a generation.
+-- Counts of use: the most in an hour, the last and the day's peak of a pool. Never part of a
+-- generation.
 CREATE TABLE use_hour (
     bas  INTEGER NOT NULL REFERENCES bas_state (bas) ON DELETE CASCADE,
     hour INTEGER NOT NULL,               -- hours since 1970 UTC
@@ -149,13 +171,14 @@ CREATE TABLE use_hour (
     PRIMARY KEY (bas, hour)
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE use_pool (
-    bas  INTEGER NOT NULL REFERENCES bas_state (bas) ON DELETE CASCADE,
-    vrf  INTEGER NOT NULL,
-    pool BLOB NOT NULL,
-    at   INTEGER NOT NULL,               -- when `size` and `used` were read
-    size INTEGER NOT NULL,
-    used INTEGER NOT NULL,
-    day  INTEGER NOT NULL,               -- days since 1970 UTC, of `peak`
-    peak INTEGER NOT NULL,
+    bas       INTEGER NOT NULL REFERENCES bas_state (bas) ON DELETE CASCADE,
+    vrf       INTEGER NOT NULL,
+    pool      BLOB NOT NULL,
+    pool_text TEXT,
+    at        INTEGER NOT NULL,          -- when `size` and `used` were read
+    size      INTEGER NOT NULL,
+    used      INTEGER NOT NULL,
+    day       INTEGER NOT NULL,          -- days since 1970 UTC, of `peak`
+    peak      INTEGER NOT NULL,
     PRIMARY KEY (bas, vrf, pool)
 ) STRICT, WITHOUT ROWID;

@@ -1,16 +1,359 @@
-//! The sentence: collect, build, steer, compare, judge, commit, publish.
+//! The sentence: collect, build, steer, compare, judge, commit, publish. The only module
+//! that joins polls, store and publication.
+//!
+//! [`Cycle`] owns the store and everything that is known ([`State`]). [`Cycle::absorb`] takes
+//! in what polls brought and says it from `build` to `commit`; [`Cycle::publish`] is its end,
+//! [`Fleet::poll`] its beginning.
 
+mod act_shapes;
+mod acts;
+mod archive;
+mod collect;
+mod commit;
+mod drains;
+mod explain;
+mod explain_words;
 mod exports;
 mod fleet;
+mod held;
 mod operation;
+mod outlook;
+mod past;
+mod past_shapes;
+mod perform;
+mod pins;
 mod recording;
+mod remember;
+mod settings;
+mod shaped;
 pub mod shapes;
 mod state;
+mod status_shapes;
 mod walked;
+mod who;
 
-pub use exports::{ExportError, exports_of};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use jiff::Timestamp;
+
+pub use archive::Archive;
+pub use collect::{chosen, collect, poll_shape};
+pub use exports::{ExportError, exports_of, log_published, publish_all, published_shape};
 pub use fleet::{Fleet, Job, community_polling};
-pub use operation::{Answer, ApproveRequest, ExportRequest, LookupRequest, Operation, PollRequest, Reply};
+pub use operation::{
+    Answer, ApproveRequest, DiffRequest, DrainRequest, ExplainRequest, ExportRequest, FreezeRequest,
+    HistoryRequest, LookupRequest, Operation, PollRequest, ReleaseRequest, ReloadRequest, Reply,
+    RollbackRequest, UndrainRequest,
+};
+pub use outlook::{Outlook, outlook, runs_window};
+pub use pins::PIN_LASTS;
 pub use recording::Recorded;
 pub use shapes::Problem;
 pub use state::{State, export};
+pub use who::Who;
+
+use crate::address::RangeSet;
+use crate::config::Config;
+use crate::poll::Polled;
+use crate::publish::{Export, Published};
+use crate::store::{Store, StoreError};
+use crate::table::{
+    Act, Approved, Case, GuardMemory, Judged, Memory, Name, Progress, Runs, Table, Usage, build, claims,
+    diff, judge,
+};
+use commit::Next;
+use settings::Settings;
+use shapes::ChangedShape;
+
+/// Why a cycle could not be done.
+#[derive(Debug, thiserror::Error)]
+pub enum CycleError {
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The configured lists of edges make no groups.
+    #[error(transparent)]
+    Groups(#[from] crate::table::GroupError),
+}
+
+/// One poll, with what it counts as.
+#[derive(Clone, Debug)]
+pub struct Arrived {
+    /// What it found.
+    pub polled: Polled,
+    /// Whether the schedule made it.
+    pub scheduled: bool,
+    /// When it ended.
+    pub at: Timestamp,
+}
+
+/// What one batch came to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Absorbed {
+    /// What changed in the table.
+    pub changed: ChangedShape,
+    /// Whether there is something new to publish: a generation, or the table for the first
+    /// time.
+    pub news: bool,
+    /// BASes that booted a short while ago: to be polled again soon.
+    pub settling: Vec<Name>,
+}
+
+/// The owner of the store, and all that is known.
+#[derive(Debug)]
+pub struct Cycle {
+    state: State,
+    settings: Settings,
+    store: Store,
+    runs: Runs,
+    /// BASes whose listing changed: written with the next batch.
+    listings: BTreeSet<Name>,
+    /// BASes of which something smaller changed: written every now and then.
+    dirty: BTreeSet<Name>,
+    /// What was counted since it was last written.
+    usages: BTreeMap<Name, Usage>,
+}
+
+impl Cycle {
+    /// Opens the store of a configuration and takes up what it holds. A pin that expired
+    /// while nobody was there is released.
+    ///
+    /// # Errors
+    /// Where the store cannot be opened, read or written.
+    pub async fn open(
+        config: Arc<Config>,
+        exports: Arc<Vec<Export>>,
+        now: Timestamp,
+    ) -> Result<Self, CycleError> {
+        let mut store = Store::open(&config.store.path, Default::default()).await?;
+        let loaded = store.load().await?;
+        let settings = Settings::of(&config);
+        let runs = Runs::load(&store.runs_since(window_start(&config, now)).await?);
+        let state = State::of(config, exports, loaded);
+        let (listings, dirty, usages) = Default::default();
+        let mut cycle = Self { state, settings, store, runs, listings, dirty, usages };
+        cycle.expire(now).await?;
+        Ok(cycle)
+    }
+
+    /// All that is known.
+    pub fn state(&self) -> &State {
+        &self.state
+    }
+
+    /// What is remembered of a BAS.
+    pub fn memory(&self, bas: &Name) -> Memory {
+        self.state.memories.get(bas).cloned().unwrap_or_default()
+    }
+
+    /// Puts another configuration in force.
+    pub fn reconfigure(&mut self, config: Arc<Config>, exports: Arc<Vec<Export>>) {
+        self.settings = Settings::of(&config);
+        self.state.reconfigure(config, exports);
+    }
+
+    /// Takes in polls, and a person's approvals; from `build` to `commit`. Without polls it
+    /// brings the table to the configuration and the clock.
+    ///
+    /// # Errors
+    /// Where the store fails: then nothing has changed, neither on disk nor in memory, but
+    /// for what the polls brought.
+    pub async fn absorb(
+        &mut self,
+        arrived: Vec<Arrived>,
+        approved: &Approved,
+        publish_unfilled: bool,
+        now: Timestamp,
+    ) -> Result<Absorbed, CycleError> {
+        self.absorb_as(arrived, approved, publish_unfilled, &[], now).await
+    }
+
+    /// The same, with what is to be remembered as done.
+    async fn absorb_as(
+        &mut self,
+        arrived: Vec<Arrived>,
+        approved: &Approved,
+        publish_unfilled: bool,
+        done: &[Act],
+        now: Timestamp,
+    ) -> Result<Absorbed, CycleError> {
+        let released = self.expire(now).await?;
+        let settling = self.remember(arrived);
+        let candidate = self.build(now);
+        let judged = self.judge(candidate, approved, publish_unfilled, now);
+        let steered = self.steer(&judged.table, self.state.pinned())?;
+        let Judgement { table, guard, filled } = judged;
+        let next = Next { table: Arc::new(table), guard, filled, steered, pin: self.state.pin.clone() };
+        let done = self.commit(next, done, now).await?;
+        Ok(Absorbed { changed: done.changed, news: released || done.news, settling })
+    }
+
+    /// What the same batch would come to, without committing anything.
+    ///
+    /// # Errors
+    /// As [`Cycle::absorb`], but for the store.
+    pub fn rehearse(
+        &mut self,
+        arrived: Vec<Arrived>,
+        now: Timestamp,
+    ) -> Result<(Absorbed, State), CycleError> {
+        let (memories, usages) = (self.state.memories.clone(), self.usages.clone());
+        let marks = (self.listings.clone(), self.dirty.clone());
+        let settling = self.remember(arrived);
+        let candidate = self.build(now);
+        let judged = self.judge(candidate, &Approved::default(), false, now);
+        let changes = diff(&self.state.table, &judged.table);
+        let mut state = self.state.clone();
+        state.guard = judged.guard;
+        (self.state.memories, self.usages) = (memories, usages);
+        (self.listings, self.dirty) = marks;
+        Ok((Absorbed { changed: ChangedShape::of(&changes), news: false, settling }, state))
+    }
+
+    /// Ingests what polls found into what is remembered per BAS.
+    fn remember(&mut self, arrived: Vec<Arrived>) -> Vec<Name> {
+        let owned = self.owned();
+        let mut settling = Vec::new();
+        for Arrived { polled, scheduled, at } in arrived {
+            let name = polled.name.clone();
+            let Some(member) = self.settings.members.get(&name) else { continue };
+            let nothing = BTreeMap::new();
+            let own = owned.get(&member.owner).unwrap_or(&nothing);
+            let memory = self.state.memories.entry(name.clone()).or_default();
+            let complete = polled.state == crate::poll::State::Complete;
+            let ingested = remember::ingest(memory, polled, scheduled, at, own, &self.settings.ingest(&name));
+            if complete {
+                self.usages.entry(name.clone()).or_default().note(at, &memory.listed);
+            }
+            if ingested.settling {
+                settling.push(name.clone());
+            }
+            if ingested.changed {
+                self.listings.insert(name)
+            } else {
+                self.dirty.insert(name)
+            };
+        }
+        settling
+    }
+
+    /// What the table has, by owner and space.
+    fn owned(&self) -> BTreeMap<Name, BTreeMap<Name, RangeSet>> {
+        let mut owned: BTreeMap<Name, BTreeMap<Name, Vec<_>>> = BTreeMap::new();
+        for entry in self.state.table.entries() {
+            let spaces = owned.entry(entry.owner.clone()).or_default();
+            spaces.entry(entry.space.clone()).or_default().push(entry.range);
+        }
+        let sets =
+            |spaces: BTreeMap<Name, Vec<_>>| spaces.into_iter().map(|(s, r)| (s, r.into_iter().collect()));
+        owned.into_iter().map(|(owner, spaces)| (owner, sets(spaces).collect())).collect()
+    }
+
+    fn build(&mut self, now: Timestamp) -> Table {
+        let claimed = claims(
+            self.state.fleet(&self.settings.members),
+            &self.settings.lines,
+            &self.settings.claims,
+            now,
+        );
+        let built = build(claimed.claims, &self.state.table, &self.settings.build);
+        self.state.conflicts = built.conflicts;
+        built.table
+    }
+
+    fn judge(
+        &self,
+        candidate: Table,
+        approved: &Approved,
+        publish_unfilled: bool,
+        now: Timestamp,
+    ) -> Judgement {
+        let fleet = self.state.fleet(&self.settings.members);
+        let filled = self.state.snapshot.filled
+            || publish_unfilled
+            || Progress::of(fleet).is_enough(self.settings.first_publish);
+        if !self.state.snapshot.filled {
+            // Nothing is judged before the table is published for the first time.
+            return Judgement { table: candidate, guard: self.state.guard.clone(), filled };
+        }
+        let Judged { table, memory, .. } = judge(Case {
+            published: &self.state.table,
+            built: candidate,
+            runs: &self.runs,
+            memory: self.state.guard.clone(),
+            fleet,
+            approved,
+            settings: &self.settings.guard,
+            now,
+        });
+        Judgement { table, guard: memory, filled }
+    }
+
+    /// Notes what became of a publication.
+    pub fn note_published(&mut self, published: Vec<Published>) {
+        log_published(&published);
+        self.state.published.extend(published.into_iter().map(|one| (one.export.clone(), one)));
+    }
+
+    /// Brings every export to the published generation. Nothing happens before the table is
+    /// filled.
+    pub async fn publish(&mut self, now: Timestamp) -> Vec<Published> {
+        if !self.state.snapshot.filled {
+            return Vec::new();
+        }
+        let published = publish_all(&self.state.exports, &self.state.snapshot, now).await;
+        self.note_published(published.clone());
+        published
+    }
+
+    /// Writes what is remembered and counted, and not yet written.
+    ///
+    /// # Errors
+    /// Where the store fails.
+    pub async fn flush(&mut self) -> Result<(), CycleError> {
+        // Of a BAS whose listing awaits the next batch the store may know nothing yet.
+        let counted = self.usages.iter().filter(|(name, _)| !self.listings.contains(*name));
+        let counted: Vec<_> = counted.collect();
+        self.store.flush(&of_names(&self.state.memories, &self.dirty), &counted).await?;
+        self.dirty.clear();
+        self.usages.retain(|name, _| self.listings.contains(name));
+        Ok(())
+    }
+
+    /// Drops what is older than the configuration keeps.
+    ///
+    /// # Errors
+    /// Where the store fails.
+    pub async fn prune(&mut self, now: Timestamp) -> Result<(), CycleError> {
+        let keep = settings::signed(self.state.config.store.keep);
+        let before = now.checked_sub(keep).unwrap_or(Timestamp::MIN);
+        self.store.prune(before, self.state.config.store.keep_at_least.into()).await?;
+        Ok(())
+    }
+
+    /// Closes the store so that others can read it.
+    ///
+    /// # Errors
+    /// Where the store fails.
+    pub async fn close(self) -> Result<(), CycleError> {
+        Ok(self.store.close().await?)
+    }
+}
+
+/// What a batch came to, before it is committed.
+#[derive(Debug)]
+struct Judgement {
+    table: Table,
+    guard: GuardMemory,
+    filled: bool,
+}
+
+fn of_names<'a>(memories: &'a BTreeMap<Name, Memory>, names: &BTreeSet<Name>) -> Vec<(&'a Name, &'a Memory)> {
+    names.iter().filter_map(|name| memories.get_key_value(name)).collect()
+}
+
+/// When the guard's window began.
+fn window_start(config: &Config, now: Timestamp) -> Timestamp {
+    now.checked_sub(settings::signed(config.guard.window)).unwrap_or(Timestamp::MIN)
+}

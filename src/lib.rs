@@ -58,6 +58,7 @@ pub mod cycle;
 pub mod daemon;
 pub mod format;
 pub mod http;
+pub mod load;
 pub mod logging;
 pub mod mib;
 pub mod poll;

@@ -1,3 +1,7 @@
 //! The `poolsync` program: wiring only.
 
-fn main() {}
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    poolsync::cli::main()
+}

@@ -11,7 +11,7 @@ use poolsync::config::{Config, ConfigError, Environment, Loaded, Loader};
 const EXAMPLE: &str = include_str!("../config/poolsync.example.toml");
 
 /// Keys whose line in the example is no default, because there is none.
-const NO_DEFAULT: [&str; 19] = [
+const NO_DEFAULT: [&str; 20] = [
     "static-file",
     "pps",
     "source",
@@ -27,6 +27,7 @@ const NO_DEFAULT: [&str; 19] = [
     "interval = \"1m\"",
     "file",
     "folder = \"bas.d\"",
+    "nameservers",
     "only",
     "group",
     "canary",
@@ -108,6 +109,7 @@ fn what_has_no_default_is_a_good_example() {
         "reply-from",
         "pools",
         "file",
+        "nameservers",
         "only",
         "group",
         "canary",

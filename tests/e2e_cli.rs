@@ -6,11 +6,13 @@
 mod support;
 
 use std::io::Write as _;
+use std::net::{Ipv4Addr, UdpSocket};
 use std::path::Path;
 use std::process::Stdio;
 
 use serde_json::Value;
 use support::json::{has_keys, text};
+use support::program::{PATIENCE, Program};
 use support::scratch::{Scratch, nobody};
 use support::site::{self, Site, configuration, content};
 use support::{have, junose, poolsync};
@@ -223,6 +225,57 @@ fn a_reload_that_fails_puts_the_previous_files_back() {
     site.configure(&good);
     site.run(&["poll"]).expect(0);
     assert!(content(&site.export("edges.conf")).contains("131.2.0.0/24 east;"));
+}
+
+#[test]
+fn private_addresses_of_two_routers_are_nobodys_and_nested_pools_the_inner_ones() {
+    if !have("private_addresses_of_two_routers_are_nobodys_and_nested_pools_the_inner_ones", ROUTER) {
+        return;
+    }
+    let scratch = Scratch::new();
+    let outer = [("lan", "10.0.0.0", "10.0.1.255"), ("big", "131.1.0.0", "131.1.255.255")];
+    let inner = [("lan", "10.0.1.0", "10.0.1.127"), ("small", "131.1.7.0", "131.1.7.255")];
+    // Too close in size to be nested: contested, although one lies within the other.
+    let inner = [&inner[..], &[("lan2", "10.0.0.0", "10.0.1.99")]].concat();
+    let a = junose::Router::start(&scratch, "bas-a", &outer);
+    let b = junose::Router::start(&scratch, "bas-b", &inner);
+    let routers = [("bas-a", a.address(), "east"), ("bas-b", b.address(), "west")];
+    let site = Site::new(scratch, &configuration(&routers));
+    site.run(&["poll"]).expect(0);
+    let addresses =
+        ["131.1.6.255", "131.1.7.0", "131.1.7.255", "131.1.8.0", "10.0.0.5", "10.0.1.50", "10.0.1.200"];
+    let mut args = vec!["lookup", "--json"];
+    args.extend(addresses);
+    let found = site.run(&args).expect(0).json();
+    let groups: Vec<String> = found.as_array().unwrap().iter().map(|l| text(&l["group"])).collect();
+    // 10.0.1.0-10.0.1.99 is within a pool of half a /24 of bas-b, and within bas-b's other one;
+    // both are bas-b's, and the outer one of bas-a is more than twice the inner: bas-b's.
+    assert_eq!(groups, ["east", "west", "west", "east", "centre", "west", "east"]);
+    assert!(site.run(&["status", "--json"]).expect(0).json()["conflicts"].as_u64() >= Some(1));
+}
+
+#[test]
+fn one_process_owns_the_store() {
+    // A router that takes requests and keeps silent: while it is waited for, the poll runs.
+    let silent = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    silent.set_read_timeout(Some(PATIENCE)).unwrap();
+    let text = configuration(&[("silent", silent.local_addr().unwrap(), "east")])
+        .replacen("timeout = \"300ms\"", "timeout = \"20s\"", 1)
+        .replacen("deadline = \"10s\"", "deadline = \"60s\"", 1);
+    let site = Site::new(Scratch::new(), &text);
+    let mut command = poolsync::command(["-c".as_ref(), site.config.as_os_str(), "poll".as_ref()]);
+    let mut first = Program::start(&mut command, &site.scratch.join("first.log"));
+    silent.recv(&mut [0; 2048]).unwrap();
+    for args in [&["poll"][..], &["held", "approve", "1"], &["run"]] {
+        site.run(args).expect(1).said(&["poolsync.db"]);
+    }
+    // Reading goes on meanwhile.
+    site.run(&["status", "--json"]).expect(0);
+    assert!(first.runs(), "{}", first.log());
+    // With its process the lock is gone.
+    first.kill();
+    site.configure(&text.replacen("timeout = \"20s\"", "timeout = \"100ms\"", 1));
+    site.run(&["poll"]).expect(3);
 }
 
 #[test]

@@ -245,6 +245,69 @@ fn it_publishes_its_last_table_at_once_when_it_starts_again() {
 }
 
 #[test]
+fn a_reload_takes_the_new_configuration_and_keeps_the_old_one_if_it_is_broken() {
+    if !have("a_reload_takes_the_new_configuration_and_keeps_the_old_one_if_it_is_broken", ROUTER) {
+        return;
+    }
+    let (site, _router) = site(&[POOL], false);
+    let mut service = Service::start(&site);
+    let file = site.export("edges.conf");
+    let says = |row: &str| std::fs::read_to_string(&file).is_ok_and(|text| text.contains(row));
+    wait_for("the first table", || says("131.1.1.0/24 east;"));
+    let good = content(&site.config);
+
+    site.configure(&good.replacen("retries = 1", "retrys = 1", 1));
+    site.run(&["reload"]).expect(78).said(&["retrys", "^"]);
+    service.daemon.signal("HUP");
+    wait_for("the fault in the log", || service.daemon.log().contains("retrys"));
+    assert!(service.daemon.runs() && says("131.1.1.0/24 east;"));
+
+    site.configure(&good.replacen("edges = [\"east\"]", "edges = [\"west\"]", 1));
+    site.run(&["reload"]).expect(0);
+    wait_for("the other edge", || says("131.1.1.0/24 west;"));
+    site.configure(&good);
+    service.daemon.signal("HUP");
+    wait_for("the first edge again", || says("131.1.1.0/24 east;"));
+    assert!(service.daemon.runs());
+}
+
+#[test]
+fn it_bears_kills_at_any_moment() {
+    if !have("it_bears_kills_at_any_moment", ROUTER) {
+        return;
+    }
+    let (site, router) = site(&[POOL], true);
+    let file = site.export("edges.conf");
+    let mut grown = vec![POOL];
+    let blocks: Vec<[String; 2]> =
+        (0..10).map(|n| [format!("132.{n}.0.0"), format!("132.{n}.0.15")]).collect();
+    let mut generation = 0;
+    for (n, [first, last]) in blocks.iter().enumerate() {
+        let mut service = Service::start(&site);
+        grown.push(("more", first, last));
+        router.set(&grown);
+        // Somewhere in the second that it takes until the next poll and its publishing.
+        std::thread::sleep(Duration::from_millis(130 * n as u64));
+        service.daemon.kill();
+        if file.exists() {
+            let text = content(&file);
+            assert!(text.ends_with('\n') && text.contains("# end "), "a whole file:\n{text}");
+        }
+        let status = site.run(&["status", "--json"]).expect(0).json();
+        assert_eq!(status["running"], false);
+        let now = status["generation"].as_u64().unwrap();
+        assert!(now >= generation, "generations only grow: {now} after {generation}");
+        generation = now;
+    }
+    let _service = Service::start(&site);
+    wait_for("everything", || {
+        let text = std::fs::read_to_string(&file).unwrap_or_default();
+        text.contains("131.1.1.0/24 east;")
+            && blocks.iter().all(|[first, _]| text.contains(&format!("{first}/28 east;")))
+    });
+}
+
+#[test]
 fn a_broken_configuration_does_not_start_it() {
     let silent = [("silent", support::scratch::nobody(), "east")];
     let site = Site::new(Scratch::new(), &configuration(&silent).replacen("retries", "retrys", 1));

@@ -42,14 +42,16 @@ fn number(edge: &str) -> u8 {
 
 /// The network of the test: five routers, two servers, one configuration.
 struct Network {
-    scratch: Scratch,
     v2c: junose::Router,
     v3: junose::Router,
     _simulator: snmpsim::Simulator,
     knot: knot::Plan,
     nginx: nginx::Plan,
-    _servers: [Program; 2],
+    _knotd: Program,
+    nginx_master: Program,
     config: PathBuf,
+    // The last to go: what runs in it must have ended.
+    scratch: Scratch,
 }
 
 impl Network {
@@ -76,7 +78,7 @@ impl Network {
         scratch.write("export/targets.conf", "default unfilled.example.net;\n");
         let knot = knot::Plan::new(&scratch, &export.join("gslb.mmdb"), &export.join("geo.conf"));
         let nginx = nginx::Plan::new(&scratch, &export.join("edges.conf"), &export.join("targets.conf"));
-        let servers = [knot.start(), nginx.start()];
+        let (knotd, nginx_master) = (knot.start(), nginx.start());
         let simulated = simulator.address().to_string();
         let addresses = [
             ("erx-v2c", v2c.address().to_string(), "erx-v2c"),
@@ -87,7 +89,7 @@ impl Network {
         ];
         scratch.write("privacy.key", format!("{}\n", junose::PRIVACY));
         let config = scratch.write("config.toml", configuration(&addresses, &knot, &nginx));
-        Self { scratch, v2c, v3, _simulator: simulator, knot, nginx, _servers: servers, config }
+        Self { v2c, v3, _simulator: simulator, knot, nginx, _knotd: knotd, nginx_master, config, scratch }
     }
 
     fn poll(&self) -> Outcome {
@@ -98,11 +100,12 @@ impl Network {
 
     /// The ranges of every router, by the edge that stands by it: from the routers' rows.
     fn truth(&self) -> BTreeMap<&'static str, Vec<Range>> {
+        let huawei = walk("huawei");
         BTreeMap::from([
             ("east", snmprec::junose_pools(self.v2c.rows())),
             ("west", snmprec::junose_pools(self.v3.rows())),
             ("north", snmprec::zte_pools(&walk("zte"))),
-            ("south", snmprec::huawei_sections(&walk("huawei"))),
+            ("south", [snmprec::huawei_sections(&huawei), snmprec::huawei_prefixes(&huawei)].concat()),
             ("middle", snmprec::cisco_pools(&walk("cisco"))),
         ])
     }
@@ -125,8 +128,8 @@ default-edge = "centre"
 path = "poolsync.db"
 
 [poll]
-timeout = "2s"
-retries = 3
+timeout = "1s"
+retries = 2
 deadline = "30s"
 
 [guard]
@@ -294,6 +297,7 @@ fn settled(network: &Network, viewer: &str, edge: &str) {
         let mut client = http::Client::new(network.nginx.address());
         nginx::redirect(&mut client, "/", viewer).is_some_and(|target| target.contains(edge))
     });
+    wait_for("nginx's old workers to go", || nginx::workers(&network.nginx_master) == 1);
 }
 
 fn states(outcome: &Outcome) -> BTreeMap<String, String> {

@@ -135,13 +135,17 @@ fn rows_are_read_as_a_person_reads_them() {
         Range::new("old-locked", "192.0.2.2", "192.0.2.62"),
     ];
     assert_eq!(snmprec::huawei_sections(&file("huawei")), huawei);
+    let huawei = [
+        Range::new("pool-nd", "2001:db8:200::", "2001:db8:200:ffff:ffff:ffff:ffff:ffff"),
+        Range::new("pool-pd", "2001:db8:2000::", "2001:db8:20ff:ffff:ffff:ffff:ffff:ffff"),
+    ];
+    assert_eq!(snmprec::huawei_prefixes(&file("huawei")), huawei);
     let cisco = [
         Range::new("PPP", "10.40.0.3", "10.40.0.250"),
         Range::new("PPP", "10.40.4.0", "10.40.5.255"),
         Range::new("one", "192.0.2.200", "192.0.2.200"),
         Range::new("v6pd", "2001:db8:1000::", "2001:db8:10ff:ffff:ffff:ffff:ffff:ffff"),
         Range::new("IPTV-CUST", "100.74.0.1", "100.74.3.254"),
-        Range::new("corp-pool", "192.168.10.5", "192.168.10.99"),
     ];
     assert_eq!(snmprec::cisco_pools(&file("cisco")), cisco);
     let scratch = Scratch::new();

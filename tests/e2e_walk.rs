@@ -47,6 +47,8 @@ const WALKS: &[Walk] = &[
         descriptor: "juniper-junose",
         ranges: &[
             "biz-static - 198.51.100.16 198.51.100.31 16 16 4",
+            // A shared pool: the network of the DHCP pool res-dhcp, 10.9.0.0 255.255.252.0.
+            "dhcp-share - 10.9.0.0 10.9.3.255 1024 1021 55",
             "iptv - 100.64.0.10 100.64.3.250 1009 1009 12",
             "pppoe-a - 10.0.0.3 10.0.0.250 248 248 201",
             "pppoe-a - 10.0.4.0 10.0.5.255 512 512 300",
@@ -68,6 +70,10 @@ const WALKS: &[Walk] = &[
             "corp vpn-corp 192.168.10.5 192.168.10.99 95 95 11",
             "iptv - 100.64.0.2 100.64.3.254 1021 1021 40",
             "old-locked - 198.51.100.2 198.51.100.62 61 61 0",
+            // fd00:10::/40, 2001:db8:100::/48, 2001:db8:1000::/40: 2^88 and 2^80 addresses.
+            "pool-corp vpn-corp fd00:10:: fd00:10:ff:ffff:ffff:ffff:ffff:ffff 309485009821345068724781056 - -",
+            "pool-nd - 2001:db8:100:: 2001:db8:100:ffff:ffff:ffff:ffff:ffff 1208925819614629174706176 - -",
+            "pool-pd - 2001:db8:1000:: 2001:db8:10ff:ffff:ffff:ffff:ffff:ffff 309485009821345068724781056 - -",
             "pppoe-a - 10.0.0.3 10.0.0.250 248 248 190",
             "pppoe-a - 10.0.4.0 10.0.5.255 512 512 77",
         ],
@@ -79,7 +85,7 @@ const WALKS: &[Walk] = &[
             "IPTV-CUST - 100.64.0.1 100.64.3.254 1022 - 12",
             "PPP - 10.0.0.3 10.0.0.250 248 - 200",
             "PPP - 10.0.4.0 10.0.5.255 512 - 10",
-            "corp-pool - 192.168.10.5 192.168.10.99 95 - 5",
+            "corp-pool vrf-corp 192.168.10.5 192.168.10.99 95 - 5",
             "one - 198.51.100.9 198.51.100.9 1 - 1",
             // A /40 of IPv6: 2^88 addresses.
             "v6pd - 2001:db8:1000:: 2001:db8:10ff:ffff:ffff:ffff:ffff:ffff 309485009821345068724781056 - 9",
@@ -153,6 +159,72 @@ fn walks_over_snmp_come_out_the_same() {
     }
 }
 
+/// Whatever a vendor's walk gives: the replay agent and `snmpsimd` must give the same.
+#[test]
+fn every_walk_comes_out_the_same_by_replay_and_over_snmp() {
+    if !have("every_walk_comes_out_the_same_by_replay_and_over_snmp", &["snmpsimd"]) {
+        return;
+    }
+    let folder = std::fs::read_dir(repository("tests/data/walks")).unwrap();
+    let mut files: Vec<PathBuf> = folder.map(|entry| entry.unwrap().path()).collect();
+    files.retain(|path| path.extension().is_some_and(|e| e == "snmprec"));
+    assert!(files.len() >= 11, "{files:?}");
+    let scratch = Scratch::new();
+    let simulator = snmpsim::Simulator::start(&scratch, &files);
+    let address = simulator.address().to_string();
+    for file in &files {
+        let mut command = poolsync::command(["walk", &address, "--community-env", "WALK", "--json"]);
+        command.env("WALK", file.file_stem().unwrap());
+        let asked = poolsync::run_command(command);
+        let replayed = poolsync::run(["walk", "--json", "--replay", file.to_str().unwrap()]);
+        assert_eq!(asked.code, replayed.code, "{}", file.display());
+        let (asked, replayed) = (asked.json(), replayed.json());
+        for key in ["descriptor", "state", "reason", "tables", "ranges", "rejected"] {
+            assert_eq!(asked[key], replayed[key], "{}: {key}", file.display());
+        }
+    }
+}
+
+/// A community with the context in it reaches the second virtual router of the JUNOSe box.
+/// The first one is the default context, and its ranges are in no VRF.
+#[test]
+fn virtual_routers_are_walked_as_contexts() {
+    if !have("virtual_routers_are_walked_as_contexts", &["snmpsimd"]) {
+        return;
+    }
+    let scratch = Scratch::new();
+    let files = ["juniper-junose-erx", "juniper-junose-erx@router2"].map(walk_file);
+    let simulator = snmpsim::Simulator::start(&scratch, &files);
+    let text = configuration(&[("erx", simulator.address(), "east")]).replacen(
+        &format!("community = {{ env = \"{}\" }}", site::COMMUNITY_ENV),
+        "community = \"juniper-junose-erx\"\ncontext-community = \"{community}@{context}\"",
+        1,
+    );
+    let site = Site::new(scratch, &text);
+    let json = site.run(&["walk", "erx", "--json"]).expect(0).json();
+    assert_eq!(json["state"], "complete");
+    let expected = [
+        "biz-static - 198.51.100.16 198.51.100.31 16 16 4",
+        "corp-vpn vr-corp 192.168.10.5 192.168.10.99 95 95 9",
+        "corp-vpn vr-corp 192.168.12.0 192.168.12.127 128 128 3",
+        "dhcp-share - 10.9.0.0 10.9.3.255 1024 1021 55",
+        "iptv - 100.64.0.10 100.64.3.250 1009 1009 12",
+        "pppoe-a - 10.0.0.3 10.0.0.250 248 248 201",
+        "pppoe-a - 10.0.4.0 10.0.5.255 512 512 300",
+    ];
+    assert_eq!(ranges(&json), expected);
+    // The second virtual router is in no space, so that it enters no table.
+    let spaces: Vec<(String, bool)> = json["ranges"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|r| (support::json::text(&r["vrf"]), r["space"].is_null()))
+        .collect();
+    assert!(spaces.iter().all(|(vrf, none)| (vrf == "vr-corp") == *none), "{spaces:?}");
+    site.run(&["poll"]).expect(0);
+    assert!(site.entries().iter().all(|entry| !entry.starts_with("192.168.")), "{:?}", site.entries());
+}
+
 #[test]
 fn an_old_junose_box_is_read_by_its_first_ranges() {
     let scratch = Scratch::new();
@@ -195,12 +267,12 @@ fn prefixes_of_a_range_are_the_fewest() {
 /// A recording that may not be handed on with the sources: it is looked for beside them.
 #[test]
 fn the_recorded_flexbng_gives_32_ranges_in_32_pools() {
-    let folder = std::env::var_os("POOLSYNC_RECORDED_WALKS")
+    let folder = std::env::var_os("POOLSYNC_RECORDINGS")
         .map_or_else(|| repository("../shared/walks/recorded"), PathBuf::from);
     let file = folder.join("netelastic-flexbng-ippool.snmprec");
     if !file.is_file() {
         let test = "the_recorded_flexbng_gives_32_ranges_in_32_pools";
-        return skip(test, "no recorded walks here (POOLSYNC_RECORDED_WALKS)");
+        return skip(test, "no recorded walks here (POOLSYNC_RECORDINGS)");
     }
     let args = ["walk", "--json", "--mib", "netelastic-flexbng", "--replay", file.to_str().unwrap()];
     let json = poolsync::run(args).expect(0).json();

@@ -34,7 +34,12 @@ fn rows(format: &str, snapshot: &Snapshot, context: &Context) -> Result<Rows, Gr
 }
 
 fn named() -> Context {
-    Context { name: Some("cdn.example.com".parse().unwrap()), ttl: None }
+    Context {
+        name: Some("cdn.example.com".parse().unwrap()),
+        nameservers: vec!["ns1.example.net".parse().unwrap()],
+        table: Some("/srv/table".into()),
+        ttl: None,
+    }
 }
 
 /// The records that Knot would answer for a group.
@@ -85,7 +90,7 @@ fn knot_lists_the_addresses_of_all_edges_nearest_first_each_once() {
 fn a_group_with_nothing_to_answer_is_refused() {
     let edges = [edge("a", &[], None, None), edge("centre", &["198.51.100.1"], None, None)];
     let snapshot = snapshot_of(&[group("a", &[("a", 1)])], &edges, "centre");
-    for format in ["knot", "nginx-map"] {
+    for format in ["knot", "pdns", "gdnsd", "nginx-map", "haproxy"] {
         let error = rows(format, &snapshot, &named()).unwrap_err();
         assert_eq!(error, GroupsError::NoAnswer { token: token("a") }, "{format}");
     }
@@ -103,7 +108,7 @@ fn a_host_that_is_no_domain_name_is_refused() {
     for bad in ["a.example.net; return 301", "a b", "", ".", "a..b", "198.51.100.1", "a\n- geo", "$host"] {
         let edges = [edge("a", &[], Some(bad), None), edge("centre", &["198.51.100.1"], Some("c.net"), None)];
         let snapshot = snapshot_of(&[group("a", &[("a", 1)])], &edges, "centre");
-        for format in ["knot", "nginx-map"] {
+        for format in ["knot", "pdns", "gdnsd", "nginx-map", "haproxy"] {
             let wanted = GroupsError::BadHost { edge: "a".into(), source: BadDomain(bad.to_owned()) };
             assert_eq!(rows(format, &snapshot, &named()).unwrap_err(), wanted, "{format} {bad:?}");
         }
@@ -179,7 +184,7 @@ fn retired_rows_stay_beside_the_new_ones() {
         let capital = of(&[], &edges);
         let clash = Rows { rows: [(token("A"), String::new())].into(), ..Rows::default() };
         let kept = format.with_retired(&capital, clash).rows.contains_key(&token("A"));
-        assert_eq!(kept, format.name() != "nginx-map");
+        assert_eq!(kept, !matches!(format.name(), "nginx-map" | "pdns"), "{}", format.name());
     }
 }
 
@@ -213,6 +218,44 @@ fn altered_files_are_refused() {
     refused("nginx-map", "gz-01 198.51.100.10;", "\\gz-01 198.51.100.10;");
     refused("nginx-map", "gz-01 198.51.100.10;", "include 198.51.100.10;");
     refused("nginx-map", "gz-01 198.51.100.10;\n", "");
+    refused("haproxy", "# default centre", "# default center");
+    refused("haproxy", "# default centre", "# default");
+    refused("haproxy", "gz-01 198.51.100.10", "gz-01 198.51.100.10 x");
+    refused("haproxy", "gz-01 198.51.100.10", "gz:01 198.51.100.10");
+    refused("haproxy", "gz-01 198.51.100.10", "gz-01 198.51.100.999");
+    refused("haproxy", "gz-01 198.51.100.10\n", "");
+    refused("pdns", "# default centre", "# default center");
+    refused("pdns", "domains:\n", "");
+    refused("pdns", "- domain: \"cdn.example.com\"", "- domain: \"example.com\"");
+    refused("pdns", "  ttl: 30\n", "  ttl: x\n");
+    refused("pdns", "    - ns: \"ns1.example.net\"\n", "");
+    refused("pdns", "    - ns: \"ns1.example.net\"\n", "    - mx: \"ns1.example.net\"\n");
+    refused("pdns", "\"%ci.cdn.example.com\"", "\"%cc.cdn.example.com\"");
+    refused("pdns", "    \"gz-01.cdn.example.com\":\n", "    \"gz-01.example.com\":\n");
+    refused("pdns", "    \"gz-01.cdn.example.com\":\n", "    \"gz 01.cdn.example.com\":\n");
+    refused("pdns", "    - a: \"198.51.100.10\"", "    - a: 198.51.100.10");
+    refused("pdns", "    - a: \"198.51.100.10\"", "    - a: \"2001:db8::1\"");
+    refused("pdns", "    - a: \"198.51.100.10\"", "    - txt: \"198.51.100.10\"");
+    refused("pdns", ", weight: 3}", ", weight: 3");
+    refused("pdns", ", weight: 3}", ", weight: -3}");
+    refused("pdns", "    - cname: \"sh-01.cdn.example.net\"", "    - cname: \"sh 01.cdn.example.net\"");
+    refused("pdns", "# end 4", "# end 3");
+    refused("gdnsd", "# nets \"/srv/table\"", "# nets \"/srv/other\"");
+    refused("gdnsd", "# default centre", "# default gz-01");
+    refused("gdnsd", "# default centre", "# default center");
+    refused("gdnsd", "datacenters => [ centre, g-0a1b2c3d4e, gz-01", "datacenters => [ centre, gz-01");
+    refused("gdnsd", "service_types => up", "service_types => down");
+    refused("gdnsd", "  } } }\n", "  } }\n");
+    refused("gdnsd", "  } } }\n}\n", "");
+    refused("gdnsd", "    gz-01 => ", "    gz 01 => ");
+    refused("gdnsd", "    gz-01 => ", "  } } }\n    gz-01 => ");
+    refused("gdnsd", "plugin => multifo", "plugin => metafo");
+    refused("gdnsd", "addrs_v6 => { 1 => 2001:db8:1::10 }", "addrs_v6 => { 1 => 198.51.100.7 }");
+    refused("gdnsd", "{ 1 => 198.51.100.10 }", "{ 2 => 198.51.100.10 }");
+    refused("gdnsd", "[ 198.51.100.11, 3 ]", "[ 198.51.100.11, x ]");
+    refused("gdnsd", "[ 198.51.100.11, 3 ]", "[ 198.51.100.11 ]");
+    refused("gdnsd", "sh-01.cdn.example.net.,", "sh-01.cdn.example.net,");
+    refused("gdnsd", "# end 4", "# end 3");
     refused("json", "\"default_group\":\"centre\"", "\"default_group\":\"center\"");
     refused("json", "\"token\":\"gz-01\"", "\"token\":\"gz 01\"");
     refused("json", "\"token\":\"gz-01\"", "\"token\":\"centre\"");
@@ -258,5 +301,91 @@ fn domains_have_limits() {
 #[test]
 fn an_unknown_groups_format_lists_those_that_exist() {
     let error = groups_by_name("bind").unwrap_err();
-    assert_eq!(error.to_string(), "no groups format `bind`; there are: json, knot, nginx-map");
+    assert_eq!(
+        error.to_string(),
+        "no groups format `bind`; there are: json, knot, pdns, gdnsd, nginx-map, haproxy"
+    );
+}
+
+/// Names in DNS have no case.
+#[test]
+fn pdns_does_not_tell_case_apart() {
+    let edges = ["a", "A"].map(|name| edge(name, &["198.51.100.2"], None, None));
+    let snapshot = snapshot_of(&[group("a", &[("a", 1)]), group("A", &[("A", 1)])], &edges, "a");
+    let (first, second) = (token("A"), token("a"));
+    let error = rows("pdns", &snapshot, &named()).unwrap_err();
+    assert_eq!(error, GroupsError::CaseClash { format: "pdns", first, second });
+}
+
+#[test]
+fn pdns_and_gdnsd_need_to_know_what_stands_around_them() {
+    let snapshot = fixture::fixed();
+    let error = |format: &str, context: Context| rows(format, &snapshot, &context).unwrap_err();
+    assert_eq!(error("pdns", Context { name: None, ..named() }), GroupsError::NeedsName { format: "pdns" });
+    let bare = Context { nameservers: vec![], ..named() };
+    assert_eq!(error("pdns", bare), GroupsError::NeedsNameservers { format: "pdns" });
+    for table in [None, Some("/srv/a\"b".into()), Some("/srv/a\nb".into())] {
+        let context = Context { table, ..named() };
+        assert_eq!(error("gdnsd", context), GroupsError::NeedsTable { format: "gdnsd" });
+    }
+    // 4 labels of 63 and what joins them are 255 octets: more than a name may have.
+    let long = Context {
+        name: Some([&"a".repeat(63); 3].map(String::as_str).join(".").parse().unwrap()),
+        ..named()
+    };
+    let wide = "b".repeat(63);
+    let edges = [edge(&wide, &["198.51.100.2"], None, None)];
+    let error = rows("pdns", &snapshot_of(&[], &edges, &wide), &long).unwrap_err();
+    assert!(matches!(error, GroupsError::BadName { .. }), "{error}");
+}
+
+/// One address is drawn where weights differ; all are given where they do not.
+#[test]
+fn weights_are_written_only_where_they_differ() {
+    let edges = [
+        edge("a", &["198.51.100.2", "2001:db8::2"], None, None),
+        edge("b", &["198.51.100.3", "2001:db8::3"], None, None),
+    ];
+    let answer = |format: &str, weights: [u32; 2]| {
+        let list = [group("g-0000000001", &[("a", weights[0]), ("b", weights[1])])];
+        host(format, &snapshot_of(&list, &edges, "a"), "g-0000000001")
+    };
+    assert_eq!(
+        answer("pdns", [7, 7]),
+        "    \"g-0000000001.cdn.example.com\":\n    - a: \"198.51.100.2\"\n    - a: \"198.51.100.3\"\n    \
+         - aaaa: \"2001:db8::2\"\n    - aaaa: \"2001:db8::3\"\n"
+    );
+    assert!(answer("pdns", [7, 1]).contains(
+        "    - a: {content: \"198.51.100.2\", weight: 7}\n    - a: {content: \"198.51.100.3\", weight: 1}\n"
+    ));
+    assert_eq!(
+        answer("gdnsd", [7, 7]),
+        "    g-0000000001 => { plugin => multifo, addrs_v4 => { 1 => 198.51.100.2, 2 => 198.51.100.3 }, \
+         addrs_v6 => { 1 => 2001:db8::2, 2 => 2001:db8::3 } },\n"
+    );
+    assert_eq!(
+        answer("gdnsd", [7, 1]),
+        "    g-0000000001 => { plugin => weighted, addrs_v4 => { 1 => [ 198.51.100.2, 7 ], 2 => [ 198.51.100.3, 1 ] }, \
+         addrs_v6 => { 1 => [ 2001:db8::2, 7 ], 2 => [ 2001:db8::3, 1 ] } },\n"
+    );
+    // gdnsd takes weights up to 1048575: larger ones are scaled down, and none becomes 0.
+    assert!(
+        answer("gdnsd", [4_000_000_000, 1]).contains("[ 198.51.100.2, 1000000 ], 2 => [ 198.51.100.3, 1 ]")
+    );
+}
+
+#[test]
+fn gdnsd_keeps_no_retired_group_that_does_not_fit() {
+    let gdnsd = groups_by_name("gdnsd").unwrap();
+    let of = |names: std::ops::Range<u32>| {
+        let names: Vec<String> = names.map(|n| format!("e{n}")).collect();
+        let edges: Vec<Edge> = names.iter().map(|n| edge(n, &["198.51.100.2"], None, None)).collect();
+        let list: Vec<Group> = names.iter().map(|n| group(n, &[(n, 1)])).collect();
+        rows("gdnsd", &snapshot_of(&list, &edges, &names[0]), &named())
+    };
+    let (before, after) = (of(0..200).unwrap(), of(100..254).unwrap());
+    assert_eq!(gdnsd.with_retired(&after, before.clone()).rows.len(), 254);
+    let after = of(100..255).unwrap();
+    assert_eq!(gdnsd.with_retired(&after, before), after);
+    assert_eq!(of(0..255).unwrap_err(), GroupsError::TooMany { format: "gdnsd", most: 254, found: 255 });
 }

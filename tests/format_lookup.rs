@@ -55,8 +55,14 @@ fn written(format: &dyn Format, snapshot: &Snapshot) -> (Vec<u8>, ReadBack) {
     let view = View::new(snapshot, &internet()).unwrap();
     let bytes = format.render(&view, &Stamp::from(snapshot)).unwrap().bytes();
     let read = format.read(&bytes).unwrap_or_else(|e| panic!("{}: {e}", format.name()));
-    read.verify(&view, |range| format.carried(range)).unwrap_or_else(|e| panic!("{}: {e}", format.name()));
+    read.verify(&view, format.excluded()).unwrap_or_else(|e| panic!("{}: {e}", format.name()));
     (bytes, read)
+}
+
+/// The obviously right answer of a format that cannot speak of every address.
+fn carried(format: &dyn Format, snapshot: &Snapshot, address: IpAddr) -> Option<Token> {
+    let excluded = format.excluded().iter().any(|range| range.contains(address));
+    if excluded { None } else { scan(snapshot, address) }
 }
 
 /// The obviously right answer.
@@ -118,7 +124,7 @@ proptest! {
         for format in formats() {
             let (_, read) = written(*format, &snapshot);
             for probe in &probes {
-                let wanted = scan(&snapshot, *probe).or(read.default().cloned());
+                let wanted = carried(*format, &snapshot, *probe).or(read.default().cloned());
                 prop_assert_eq!(read.lookup("internet", *probe), wanted.as_ref(), "{} {}", format.name(), probe);
             }
         }
@@ -163,8 +169,8 @@ proptest! {
         let snapshot = table(entries);
         for format in formats() {
             let (bytes, read) = written(*format, &snapshot);
-            prop_assert_eq!(read.rows().len(), 2);
-            if matches!(format.name(), "nginx-geo" | "haproxy-map") {
+            prop_assert_eq!(read.rows().len(), if format.name() == "nginx-geo-ranges" { 1 } else { 2 });
+            if !matches!(format.name(), "json" | "ndjson" | "csv" | "mmdb") {
                 prop_assert_eq!(bytes, written(*format, &plain).0, "{}", format.name());
             }
         }
@@ -183,6 +189,10 @@ proptest! {
         let mut other = entries;
         let at = at.index(other.len());
         let owner = scan(&snapshot, other[at].range.first()).unwrap();
+        let altered = match how {
+            2 => Range::single(other[at].range.first()),
+            _ => other[at].range,
+        };
         match how {
             0 => drop(other.remove(at)),
             1 => other[at].owner = if owner == token("gz-02") { "bas-a".into() } else { "bas-c".into() },
@@ -198,8 +208,9 @@ proptest! {
         for format in formats() {
             let (_, read) = written(*format, &snapshot);
             // Without the default's rows nothing is lost where the default is in the file.
-            let same = how != 1 && owner == token("centre") && read.default().is_some();
-            let found = read.verify(&view, |range| format.carried(range));
+            let unsaid = format.excluded().iter().any(|range| range.covers(altered));
+            let same = unsaid || how != 1 && owner == token("centre") && read.default().is_some();
+            let found = read.verify(&view, format.excluded());
             prop_assert_eq!(found.is_ok(), same, "{} {:?}", format.name(), found);
         }
     }
@@ -248,7 +259,7 @@ fn ten_thousand_addresses_are_answered_alike_by_all_formats() {
         entries.extend([entry(v4, owner, "p"), entry(v6, owner, "p")]);
     }
     let snapshot = table(entries);
-    let read: Vec<_> = formats().iter().map(|f| (f.name(), written(*f, &snapshot).1)).collect();
+    let read: Vec<_> = formats().iter().map(|f| (*f, written(*f, &snapshot).1)).collect();
     let mut hits = 0;
     for _ in 0..10_000 {
         let number = next();
@@ -257,11 +268,10 @@ fn ten_thousand_addresses_are_answered_alike_by_all_formats() {
         } else {
             Family::V6.address((0x2001_0db8u128 << 96) + (u128::from(next() % (2100 * 8192)) << 60))
         };
-        let wanted = scan(&snapshot, address);
-        hits += u32::from(wanted.is_some());
-        for (name, read) in &read {
-            let wanted = wanted.as_ref().or(read.default());
-            assert_eq!(read.lookup("internet", address), wanted, "{name} at {address}");
+        hits += u32::from(scan(&snapshot, address).is_some());
+        for (format, read) in &read {
+            let wanted = carried(*format, &snapshot, address).or(read.default().cloned());
+            assert_eq!(read.lookup("internet", address), wanted.as_ref(), "{} at {address}", format.name());
         }
     }
     assert!((2_000..8_000).contains(&hits), "the addresses should be in rows and in gaps: {hits} hits");
@@ -353,7 +363,9 @@ fn several_spaces_are_refused_where_the_format_has_no_room_for_them() {
             refused.push(format.name());
         }
     }
-    assert_eq!(refused, ["mmdb", "nginx-geo", "haproxy-map"]);
+    let all = formats().iter().map(|f| f.name());
+    let one: Vec<&str> = all.filter(|name| !matches!(*name, "json" | "ndjson" | "csv")).collect();
+    assert_eq!(refused, one);
 }
 
 #[test]
@@ -376,7 +388,8 @@ fn an_unknown_format_lists_those_that_exist() {
     let error = by_name("mmbd").unwrap_err();
     assert_eq!(
         error.to_string(),
-        "no format `mmbd`; there are: json, ndjson, csv, mmdb, nginx-geo, haproxy-map"
+        "no format `mmbd`; there are: json, ndjson, csv, list, mmdb, haproxy-map, nginx-geo, \
+         nginx-geo-ranges, gdnsd-nets, bind-acl, czf, czf-deep, template"
     );
 }
 
@@ -422,10 +435,12 @@ fn a_file_with_another_default_is_found_out() {
     let snapshot = table(vec![]);
     let other = Snapshot { default_edge: "gz-02".into(), ..snapshot.clone() };
     let view = View::new(&other, &internet()).unwrap();
-    for name in ["json", "mmdb", "nginx-geo", "haproxy-map"] {
+    for name in
+        ["json", "list", "mmdb", "haproxy-map", "nginx-geo", "nginx-geo-ranges", "gdnsd-nets", "bind-acl"]
+    {
         let (_, read) = written(by_name(name).unwrap(), &snapshot);
         assert_eq!(
-            read.verify(&view, Some),
+            read.verify(&view, &[]),
             Err(Mismatch::Default { expected: token("gz-02"), found: token("centre") }),
             "{name}"
         );
@@ -457,6 +472,33 @@ fn altered_text_is_refused() {
         refused(name, "# end 1", "# end 1\n# end 1", &format!("line {end_line}"));
     }
     refused("nginx-geo", "gz-01;", "gz-01", "line 3");
+    refused("nginx-geo-ranges", "10.0.0.0-10.0.1.127", "10.0.0.0/24", "line 3");
+    refused("nginx-geo-ranges", "10.0.0.0-10.0.1.127", "10.0.1.127-10.0.0.0", "line 3");
+    refused("nginx-geo-ranges", "10.0.0.0-10.0.1.127", "010.0.0.0-10.0.1.127", "line 3");
+    refused("nginx-geo-ranges", "131.1.1.0-", "10.0.1.0-", "line 4");
+    refused("gdnsd-nets", " => gz-01", " = gz-01", "line 3");
+    refused("gdnsd-nets", " => gz-01", " => [gz-01]", "line 3");
+    refused("list", "10.0.0.0/24 gz-01", "10.0.0.0/24\tgz-01", "line 3");
+    refused("bind-acl", "acl \"gz-01\" {", "acl \"gz-01\"{", "line 15");
+    refused("bind-acl", "acl \"gz-01\" {", "acl \".gz-01\" {", "line 15");
+    refused("bind-acl", "acl \"gz-01\" {", "acl \"any\" {", "line 15");
+    refused("bind-acl", "acl \"gz-01\" {", "acl \"aa-01\" {", "line 15");
+    refused("bind-acl", "  none;\n", "", "line 4");
+    refused("bind-acl", "  none;\n", "  none;\n  none;\n", "line 5");
+    refused("bind-acl", "  203.0.113.0/24;\n", "  none;\n  203.0.113.0/24;\n", "line 22");
+    refused("bind-acl", "  203.0.113.0/24;", "  10.0.0.128/25;", "line 23");
+    refused("bind-acl", "  203.0.113.0/24;", "  !203.0.113.0/24;", "line 21");
+    refused("bind-acl", "# end 11", "# end 12", "line 23");
+    refused("czf", "\"coverageZones\"", "\"deepCoverageZones\"", "document");
+    refused("czf", "\"revision\":\"0", "\"revision\":\"", "document");
+    refused("czf", "\"network6\":[]", "\"network6\":[],\"caches\":[\"a\"]", "document");
+    refused("czf", ",\"network6\":[]", "", "line 5 column 38");
+    refused("czf", "\"10.0.1.0/25\"", "\"2001:db8::/32\"", "document");
+    refused("czf", "\"10.0.1.0/25\"", "\"10.0.0.0/25\"", "document");
+    refused("czf", "\"sh-01\"", "\"gz-01\"", "line 6 column 1");
+    refused("czf", "[\"203.0.113.0/24\"]", "[]", "document");
+    refused("czf-deep", ",\"caches\":[\"sh-01\"]", "", "document");
+    refused("czf-deep", "[\"gz-01\"]", "[]", "document");
     refused("json", "\"10.0.0.0/24\"", "\"10.0.0.0/25\"", "line 11 column 0");
     refused("json", "\"group\":\"gz-01\"", "\"group\":\"gz-03\"", "document");
     refused("json", "\"default_group\":\"centre\"", "\"default_group\":\"center\"", "document");
@@ -479,7 +521,12 @@ fn an_empty_table_has_whole_files_too() {
         assert_eq!(read.lookup("internet", ip), read.default(), "{}", format.name());
     }
     let view = View::new(&snapshot, &internet()).unwrap();
-    let context = Context { name: Some("cdn.example.com".parse().unwrap()), ttl: None };
+    let context = Context {
+        name: Some("cdn.example.com".parse().unwrap()),
+        ttl: None,
+        nameservers: vec!["ns1.example.net".parse().unwrap()],
+        table: Some("/srv/table".into()),
+    };
     for format in groups_formats() {
         let rows = format.rows(&view, &context).unwrap();
         assert_eq!(rows.rows.keys().cloned().collect::<Vec<_>>(), [token("centre")], "{}", format.name());
@@ -508,4 +555,67 @@ fn groups_of_a_service_answer() {
 fn overlapping_rows_never_get_here() {
     let rows = ["10.0.0.0/8", "10.1.0.0/16"].map(|range| entry(range.parse().unwrap(), "bas-a", "p"));
     assert!(Table::new(rows.to_vec()).is_err());
+}
+
+/// BIND and DNS compare names without regard to case; BIND has names of its own.
+#[test]
+fn bind_lists_have_names_that_are_nobody_elses() {
+    let of = |tokens: [&str; 2]| {
+        let list = tokens.map(|name| group(name, &[("centre", 1)]));
+        let entries = vec![
+            entry("10.0.0.0/8".parse().unwrap(), "a", "p"),
+            entry("11.0.0.0/8".parse().unwrap(), "b", "p"),
+        ];
+        let edges = [edge("centre", &["198.51.100.1"], None, None)];
+        snapshot(entries, groups(&list, &[("a", tokens[0]), ("b", tokens[1])]), &edges, "centre")
+    };
+    let own = of(["Any", "localnets"]);
+    let (bytes, read) = written(by_name("bind-acl").unwrap(), &own);
+    let text = String::from_utf8(bytes).unwrap();
+    assert!(text.contains("acl \".Any\" {\n  10.0.0.0/8;\n};\n"), "{text}");
+    assert!(text.contains("acl \".localnets\" {\n  11.0.0.0/8;\n};\n"), "{text}");
+    assert_eq!(read.lookup("", "10.0.0.1".parse().unwrap()), Some(&token("Any")));
+    let clash = of(["GZ-01", "gz-01"]);
+    let view = View::new(&clash, &internet()).unwrap();
+    let error = by_name("bind-acl").unwrap().render(&view, &Stamp::from(&clash)).unwrap_err();
+    let (first, second) = (token("GZ-01"), token("gz-01"));
+    assert_eq!(error, RenderError::CaseClash { format: "bind-acl", first, second });
+}
+
+/// A map of gdnsd holds 254 datacenters, the default's among them.
+#[test]
+fn more_groups_than_the_consumer_holds_are_refused() {
+    let of = |count: usize| {
+        let names: Vec<String> = (1..count).map(|n| format!("e{n}")).collect();
+        let list: Vec<Group> = names.iter().map(|n| group(n, &[("centre", 1)])).collect();
+        let owners: Vec<(&str, &str)> = names.iter().map(|n| (n.as_str(), n.as_str())).collect();
+        let range = |at: usize| format!("10.{}.{}.0/24", at / 256, at % 256).parse().unwrap();
+        let entries = names.iter().enumerate().map(|(at, name)| entry(range(at), name, "p")).collect();
+        snapshot(entries, groups(&list, &owners), &[edge("centre", &["198.51.100.1"], None, None)], "centre")
+    };
+    let nets = by_name("gdnsd-nets").unwrap();
+    assert_eq!(nets.limits().groups.unwrap().most, 254);
+    written(nets, &of(254));
+    let many = of(255);
+    let error = nets.render(&View::new(&many, &internet()).unwrap(), &Stamp::from(&many)).unwrap_err();
+    assert_eq!(error, RenderError::TooManyGroups { format: "gdnsd-nets", most: 254, found: 255 });
+}
+
+/// gdnsd refuses a whole file for one row in a space that it looks up as IPv4.
+#[test]
+fn rows_that_gdnsd_refuses_are_cut_out() {
+    let snapshot = table(vec![
+        entry("2001::-2003:ffff::".parse().unwrap(), "bas-a", "p"),
+        entry("64:ff9b::/95".parse().unwrap(), "bas-c", "p"),
+    ]);
+    let (bytes, read) = written(by_name("gdnsd-nets").unwrap(), &snapshot);
+    let text = String::from_utf8(bytes).unwrap();
+    let rows: Vec<&str> = text.lines().filter(|l| !l.starts_with('#')).take(3).collect();
+    // 64:ff9b::/96 and 2001::/32 are out; the first prefix behind Teredo's is 2001:1::/32.
+    assert_eq!(rows, ["64:ff9b::1:0:0/96 => gz-02", "2001:1::/32 => gz-01", "2001:2::/31 => gz-01"]);
+    for (ip, token) in
+        [("2001:0:ffff::", "centre"), ("2001:1::", "gz-01"), ("2002::1", "centre"), ("2003::1", "gz-01")]
+    {
+        assert_eq!(read.lookup("", ip.parse().unwrap()).unwrap().as_str(), token, "{ip}");
+    }
 }

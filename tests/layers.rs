@@ -1,6 +1,8 @@
 //! Holds the modules to the direction of their dependencies: a module may use only what
 //! stands to its left in the list of layers.
 
+#![allow(clippy::unwrap_used)]
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};

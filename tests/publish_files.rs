@@ -17,7 +17,8 @@ use poolsync::format::{
     Format, ReadBack, ReadError, RenderError, Rendered, Scope, Spaces, Stamp, View, by_name,
 };
 use poolsync::publish::{
-    Argv, ArgvError, Export, Failure, FailureReason, GroupsFile, Manifest, Published, State, Target, publish,
+    Argv, ArgvError, Export, Failure, FailureReason, GroupsFile, Manifest, Published, State, TableFormat,
+    Target, publish,
 };
 use poolsync::table::{PoolName, Session, Snapshot};
 use serde_json::{Value, json};
@@ -144,7 +145,7 @@ async fn the_first_publication_writes_table_groups_and_manifest() {
         json!({"export": "dns", "state": "published", "reason": null, "detail": null,
             "generation": 1, "body_generation": 1, "rows": 1})
     );
-    assert_eq!(place.names(), ["edge.map", "edge.map.manifest.json", "groups.conf"]);
+    assert_eq!(place.names(), [".edge.map.reload", "edge.map", "edge.map.manifest.json", "groups.conf"]);
     let body = "# default centre\n10.0.0.0/24 gz-01\n# end 1\n";
     let head = "session 00000000000000aa, generation 1, committed 2026-01-02T03:04:05Z\n";
     assert_eq!(place.text("edge.map"), format!("# poolsync haproxy-map, {head}{body}"));
@@ -154,6 +155,7 @@ async fn the_first_publication_writes_table_groups_and_manifest() {
         place.manifest(),
         json!({"session": "00000000000000aa", "generation": 1, "format": "haproxy-map",
             "body_generation": 1, "rows": 1, "written": "2026-01-02T05:00:00Z",
+            "changed": "2026-01-02T05:00:00Z", "confirmed": null,
             "sha256": sha256(&place.text("edge.map")), "body_sha256": sha256(body),
             "groups": {"format": "nginx-map", "body_generation": 1, "rows": 2,
                 "sha256": sha256(&place.text("groups.conf")), "body_sha256": sha256(groups_body)}})
@@ -212,6 +214,7 @@ async fn a_change_keeps_the_pair_before_and_reloads_once() {
     let names = place.names();
     let left = [
         ".edge.map.prev",
+        ".edge.map.reload",
         ".groups.conf.prev",
         "edge.map",
         "edge.map.manifest.json",
@@ -385,7 +388,7 @@ async fn a_first_reload_that_fails_is_tried_again() {
     let failure = failure(publish(&export, &first(), now()).await);
     assert_eq!(failure.reason, FailureReason::Reload);
     assert!(failure.detail.ends_with("there were no files before, the new ones stay"), "{failure}");
-    assert_eq!(place.names(), ["edge.map", "groups.conf", "reloads"]);
+    assert_eq!(place.names(), [".edge.map.reload", "edge.map", "groups.conf", "reloads"]);
     let export = Export { reload: shell("echo >> reloads"), ..export };
     manifest(publish(&export, &first(), now()).await);
     assert_eq!(place.text("reloads").lines().count(), 2);
@@ -417,7 +420,8 @@ async fn groups_that_cannot_be_rendered_stop_the_table() {
     let failed = failure(publish(&export, &first(), now()).await);
     assert_eq!(failed.reason, FailureReason::Render);
     assert!(place.names().is_empty(), "{:?}", place.names());
-    let context = Context { name: Some("cdn.example.com".parse().unwrap()), ttl: Some(30) };
+    let context =
+        Context { name: Some("cdn.example.com".parse().unwrap()), ttl: Some(30), ..Context::default() };
     manifest(publish(&Export { context, ..export }, &first(), now()).await);
 }
 
@@ -501,7 +505,9 @@ async fn a_file_that_does_not_say_what_was_meant_never_goes_out() {
         (&Liar::Panics, FailureReason::Interrupted, "panic"),
     ] {
         let place = Place::new();
-        let failure = failure(publish(&Export { format: liar, ..place.export() }, &first(), now()).await);
+        let failure = failure(
+            publish(&Export { format: TableFormat::Known(liar), ..place.export() }, &first(), now()).await,
+        );
         assert_eq!(failure.reason, reason);
         assert!(failure.detail.contains(word), "{failure}");
         assert!(place.names().is_empty(), "{:?}", place.names());
@@ -583,7 +589,7 @@ async fn what_a_killed_run_left_is_cleared_away() {
         fs::write(place.path(name), "half").unwrap();
     }
     assert!(is_unchanged(&publish(&export, &first(), now()).await));
-    assert_eq!(place.names(), ["edge.map", "edge.map.manifest.json", "groups.conf"]);
+    assert_eq!(place.names(), [".edge.map.reload", "edge.map", "edge.map.manifest.json", "groups.conf"]);
 }
 
 /// A link planted under the name of the file in the making is not written through.
@@ -688,10 +694,14 @@ async fn each_step_on_a_file_fails_by_its_own_reason() {
 async fn an_mmdb_with_knot_groups_is_published() {
     let place = Place::new();
     let export = Export {
-        format: by_name("mmdb").unwrap(),
+        format: by_name("mmdb").unwrap().into(),
         path: place.path("gslb.mmdb"),
         groups: Some(GroupsFile { format: groups_by_name("knot").unwrap(), path: place.path("geo.conf") }),
-        context: Context { name: Some("cdn.example.com".parse().unwrap()), ttl: Some(30) },
+        context: Context {
+            name: Some("cdn.example.com".parse().unwrap()),
+            ttl: Some(30),
+            ..Context::default()
+        },
         check: Some(Argv::checker(["test", "-s", "{file}"].map(str::to_owned).to_vec()).unwrap()),
         ..place.export()
     };
@@ -701,6 +711,38 @@ async fn an_mmdb_with_knot_groups_is_published() {
     assert_eq!(read.lookup("", "10.0.0.255".parse().unwrap()).unwrap().as_str(), "gz-01");
     assert_eq!(read.lookup("", "10.0.1.0".parse().unwrap()).unwrap().as_str(), "centre");
     assert!(place.text("geo.conf").contains("  - geo: \"gz-01\"\n    A: [198.51.100.10]\n"));
+}
+
+/// nginx reads `NAME.bin` instead of NAME if it is not older in whole seconds.
+#[tokio::test]
+async fn what_the_consumer_made_of_the_file_before_is_removed() {
+    let place = Place::new();
+    let export = Export {
+        format: by_name("nginx-geo-ranges").unwrap().into(),
+        groups: None,
+        check: checker("touch \"$0\".bin"),
+        reload: shell("ls -A > seen; touch edge.map.bin"),
+        ..place.export()
+    };
+    manifest(publish(&export, &first(), now()).await);
+    assert!(place.path("edge.map.bin").exists());
+    manifest(publish(&export, &second(), now()).await);
+    assert_eq!(
+        place.text("seen"),
+        ".edge.map.prev\n.edge.map.reload\nedge.map\nedge.map.manifest.json\nseen\n"
+    );
+    // It is the new table's own that is there now; a table that stays keeps it.
+    assert!(is_unchanged(&publish(&export, &second(), now()).await));
+    assert!(place.path("edge.map.bin").exists());
+    // Nor does one outlive a table that was taken back.
+    let bad = Export { reload: shell("ls -A > seen; touch edge.map.bin; exit 1"), ..export };
+    failure(publish(&bad, &first(), now()).await);
+    assert_eq!(place.text("edge.map"), rendered(&bad, &second()));
+    assert!(!place.text("seen").contains(".bin"), "removed again before the second reload");
+    // A refused table leaves none either.
+    let refusing = Export { check: checker("touch \"$0\".bin; exit 1"), ..bad };
+    failure(publish(&refusing, &first(), now()).await);
+    assert!(!place.names().iter().any(|name| name.contains(".new")), "{:?}", place.names());
 }
 
 #[test]

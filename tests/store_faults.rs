@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use poolsync::store::{Commit, Reader, Settings, Store};
+use poolsync::store::{Acts, Commit, Reader, Settings, Store};
 use poolsync::table::{Change, Groups, GuardMemory, Memory, Name, Table};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
@@ -206,7 +206,7 @@ async fn a_memory_that_cannot_be_read_is_damaged() {
     let path = folder.path().join("a.db");
     let mut store = open(&path).await;
     let (bas, memory) = (Name::from("bas-1"), Memory::default());
-    store.flush(&[(&bas, &memory)]).await.unwrap();
+    store.flush(&[(&bas, &memory)], &[]).await.unwrap();
     store.close().await.unwrap();
     raw_sql(&path, "UPDATE bas_state SET state = '{'").await;
     let error = read_error(&path).await;
@@ -289,10 +289,10 @@ async fn the_log_is_kept_at_close_and_cut_back_when_it_has_grown() {
     let mut tx = reader.begin().await.unwrap();
     sqlx::query("SELECT count(*) FROM entry").fetch_one(&mut *tx).await.unwrap();
     commit(&mut store, 1, &Table::default(), &wanted).await.unwrap();
-    store.flush(&[]).await.unwrap();
+    store.flush(&[], &[]).await.unwrap();
     assert!(log() > settings.wal_limit);
     tx.rollback().await.unwrap();
-    store.flush(&[]).await.unwrap();
+    store.flush(&[], &[]).await.unwrap();
     assert!(log() <= settings.wal_limit, "{}", log());
     reader.close().await.unwrap();
     store.close().await.unwrap();
@@ -527,6 +527,7 @@ async fn child_that_commits_until_it_is_killed() {
             memories: &[(&bas, &memory)],
             guard: &guard,
             filled: n % 2 == 0,
+            acts: Acts::default(),
         };
         assert_eq!(store.commit(batch).await.unwrap().generation, n);
     }

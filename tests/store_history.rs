@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use poolsync::address::Family;
-use poolsync::store::{Commit, Generation, Settings, Store};
+use poolsync::store::{Acts, Commit, Generation, Settings, Store};
 use poolsync::table::{
     Change, Class, Detection, Engine, Entry, Forgiven, Groups, GuardMemory, HeldChange, Hold, HoldKind,
     HoldReason, Listed, Memory, Miss, Name, PoolName, Row, Run, Seen, Standing, Table, TableMemory,
@@ -150,6 +150,7 @@ async fn everything_comes_back_as_it_was_committed() {
                 memories: &[(&bas, &memory), (&other, &empty)],
                 guard: &guard,
                 filled: true,
+                acts: Acts::default(),
             })
             .await
             .unwrap();
@@ -213,6 +214,7 @@ async fn without_a_change_no_generation_is_made_but_the_rest_is_saved() {
         memories: &[(&bas, &memory)],
         guard: &guard,
         filled: false,
+        acts: Acts::default(),
     };
     let made = store.commit(again).await.unwrap();
     assert_eq!((made.generation, made.made), (1, false));
@@ -254,8 +256,15 @@ async fn what_changes_in_memories_and_holds_is_saved_and_the_rest_stays() {
         }
         let (guard, memory) = save(&guard, &memory);
         let memories: &[(&Name, &Memory)] = &[(&bas, &memory), (&other, &memory)];
-        let batch =
-            Commit { at: at(step), changes: &[], groups: None, memories, guard: &guard, filled: true };
+        let batch = Commit {
+            at: at(step),
+            changes: &[],
+            groups: None,
+            memories,
+            guard: &guard,
+            filled: true,
+            acts: Acts::default(),
+        };
         store.commit(batch).await.unwrap();
         let loaded = store.load().await.unwrap();
         assert_eq!(loaded.memories[&bas], memory, "step {step}");
@@ -263,13 +272,13 @@ async fn what_changes_in_memories_and_holds_is_saved_and_the_rest_stays() {
         assert_eq!(loaded.guard, guard, "step {step}");
     }
     memory.state = Name::from("flushed");
-    store.flush(&[(&bas, &memory)]).await.unwrap();
+    store.flush(&[(&bas, &memory)], &[]).await.unwrap();
     store.forget(&other).await.unwrap();
     let loaded = store.load().await.unwrap();
     assert_eq!(loaded.memories, BTreeMap::from([(bas.clone(), memory.clone())]));
     // Forgotten and come back: all of it is there again.
     let full = full_memory();
-    store.flush(&[(&other, &full)]).await.unwrap();
+    store.flush(&[(&other, &full)], &[]).await.unwrap();
     assert_eq!(store.load().await.unwrap().memories, BTreeMap::from([(bas, memory), (other, full)]));
 }
 
@@ -461,7 +470,7 @@ async fn pruning_keeps_the_window_and_so_many_generations_and_what_is_pinned() {
 
     let raw = sqlx::sqlite::SqliteConnectOptions::new().filename(&path);
     let mut raw = sqlx::ConnectOptions::connect(&raw).await.unwrap();
-    sqlx::query("INSERT INTO pin VALUES (1, 'freeze', 9, 'somebody', NULL, 0, 0, NULL)")
+    sqlx::query("INSERT INTO pin VALUES (1, 'freeze', 9, 'somebody', '', 0, 0, 9, 9223372036854775807)")
         .execute(&mut raw)
         .await
         .unwrap();

@@ -13,3 +13,4 @@ pub use cidr::{Prefixes, prefixes};
 pub use mapped::{PartlyMapped, unmapped};
 pub use range::{Family, ParseRangeError, Range, RangeError};
 pub use set::RangeSet;
+pub(crate) use set::units;

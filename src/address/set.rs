@@ -125,20 +125,14 @@ impl RangeSet {
         self.ranges.iter().skip(from).map_while(move |other| other.intersection(range))
     }
 
+    /// The addresses of a range that are not in the set.
+    pub fn gaps(&self, range: Range) -> Self {
+        Self::from(range).subtract(&self.within(range).collect())
+    }
+
     /// What the guard counts: addresses in IPv4, distinct /64s touched in IPv6; saturating.
     pub fn units(&self) -> u64 {
-        let mut total = 0u64;
-        let mut counted = None;
-        for range in &self.ranges {
-            let mut units = range.units();
-            if range.family() == Family::V6 {
-                let shared = counted == Some(range.first_bits() >> 64);
-                units = units.saturating_sub(u64::from(shared));
-                counted = Some(range.last_bits() >> 64);
-            }
-            total = total.saturating_add(units);
-        }
-        total
+        units(self.iter().copied())
     }
 
     /// The part of one family.
@@ -164,6 +158,22 @@ impl RangeSet {
     fn behind_first(&self, range: Range) -> usize {
         self.ranges.partition_point(|r| (r.family(), r.last_bits()) < (range.family(), range.first_bits()))
     }
+}
+
+/// The units of sorted, disjoint ranges: see [`RangeSet::units`].
+pub(crate) fn units(ranges: impl Iterator<Item = Range>) -> u64 {
+    let mut total = 0u64;
+    let mut counted = None;
+    for range in ranges {
+        let mut units = range.units();
+        if range.family() == Family::V6 {
+            let shared = counted == Some(range.first_bits() >> 64);
+            units = units.saturating_sub(u64::from(shared));
+            counted = Some(range.last_bits() >> 64);
+        }
+        total = total.saturating_add(units);
+    }
+    total
 }
 
 /// Both as one range, where they overlap or one touches the other.

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
+use super::act_args::{EdgeCommand, FreezeArgs, RollbackArgs, SignedArgs};
+
 /// Keeps a CDN's routing table true by reading address pools from broadband routers.
 #[derive(Debug, Parser)]
 #[command(name = "poolsync", version, max_term_width = 100, arg_required_else_help = true)]
@@ -34,11 +36,34 @@ pub enum Command {
     Export(ExportArgs),
     /// Say which entry and which edges answer an address.
     Lookup(LookupArgs),
+    /// Say in words why an address is answered as it is, and what would change that.
+    Explain(ExplainArgs),
+    /// List the addresses that are claimed more than once, and which rule decided.
+    Conflicts,
+    /// List the generations; what became of addresses or of a BAS.
+    History(HistoryArgs),
+    /// Compare two generations as they were published; exit 4 where they differ.
+    Diff(DiffArgs),
     /// Show the table's state, BAS by BAS and export by export.
-    Status,
-    /// Show and approve changes that the guard keeps back.
+    Status(StatusArgs),
+    /// Show, approve and reject changes that the guard keeps back.
     #[command(subcommand)]
     Held(HeldCommand),
+    /// List the edges, drain one, take one up again.
+    #[command(subcommand)]
+    Edge(EdgeCommand),
+    /// Publish the ranges of an earlier generation, until that is released.
+    Rollback(RollbackArgs),
+    /// Keep what is published as it is, whatever polls find.
+    Freeze(FreezeArgs),
+    /// Publish again what polls and approvals have come to.
+    Unfreeze(SignedArgs),
+    /// Copy the store to a file, also while the service runs.
+    Backup(FileArgs),
+    /// Put a copy in the place of the store; the service has to be stopped.
+    Restore(FileArgs),
+    /// Take the configuration up anew; a broken one changes nothing.
+    Reload(ReloadArgs),
     /// List, show and check the descriptors of vendors' tables.
     #[command(subcommand)]
     Mib(MibCommand),
@@ -52,6 +77,26 @@ pub struct CheckArgs {
     /// Print the configuration as it takes effect, with secrets masked.
     #[arg(long)]
     pub print: bool,
+    /// Say what it would do to the table, and what would be held; exit 4 where it does anything.
+    #[arg(long, conflicts_with = "print")]
+    pub against_store: bool,
+}
+
+/// Arguments of `backup` and `restore`.
+#[derive(Debug, Args)]
+pub struct FileArgs {
+    /// The copy.
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+}
+
+/// Arguments of `reload`.
+#[derive(Debug, Args)]
+pub struct ReloadArgs {
+    /// Let through what it does, if that is still what `check --against-store` showed under this
+    /// digest.
+    #[arg(long, value_name = "DIGEST")]
+    pub accept: Option<String>,
 }
 
 /// Arguments of `walk`.
@@ -129,6 +174,56 @@ pub struct LookupArgs {
     /// The service whose edges answer.
     #[arg(long, value_name = "NAME", default_value = "default")]
     pub service: String,
+    /// As it was published then: 2026-11-30T06:45:00Z or "2026-11-30 14:45:00 +08:00".
+    #[arg(long, value_name = "TIME", conflicts_with = "generation")]
+    pub at: Option<String>,
+    /// As it was published at this generation.
+    #[arg(long, value_name = "N")]
+    pub generation: Option<u64>,
+}
+
+/// Arguments of `explain`.
+#[derive(Debug, Args)]
+pub struct ExplainArgs {
+    /// The address.
+    #[arg(value_name = "IP")]
+    pub address: String,
+    /// The address space.
+    #[arg(long, value_name = "NAME", default_value = "internet")]
+    pub space: String,
+    /// The service whose edges answer.
+    #[arg(long, value_name = "NAME", default_value = "default")]
+    pub service: String,
+}
+
+/// Arguments of `history`.
+#[derive(Debug, Args)]
+pub struct HistoryArgs {
+    /// An address, a prefix, first-last, a BAS or an owner; the generations where none is named.
+    #[arg(value_name = "PREFIX|BAS")]
+    pub of: Option<String>,
+    /// How many generations, the newest first.
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 100)]
+    pub limit: u32,
+}
+
+/// Arguments of `diff`.
+#[derive(Debug, Args)]
+pub struct DiffArgs {
+    /// The one generation; that before the other where none is named.
+    #[arg(value_name = "A")]
+    pub from: Option<u64>,
+    /// The other; the newest where none is named.
+    #[arg(value_name = "B")]
+    pub to: Option<u64>,
+}
+
+/// Arguments of `status`.
+#[derive(Debug, Args)]
+pub struct StatusArgs {
+    /// Show it again every two seconds, until interrupted.
+    #[arg(long)]
+    pub watch: bool,
 }
 
 /// The commands under `held`.
@@ -143,9 +238,11 @@ pub enum HeldCommand {
     },
     /// Let held changes through.
     Approve(ApproveArgs),
+    /// Keep held changes held: polls do not confirm them any more.
+    Reject(ApproveArgs),
 }
 
-/// Arguments of `held approve`.
+/// Arguments of `held approve` and `held reject`.
 #[derive(Debug, Args)]
 pub struct ApproveArgs {
     /// The numbers of held changes.
@@ -157,12 +254,11 @@ pub struct ApproveArgs {
     /// All of the BASes whose name matches; `*` and `?` as in a shell.
     #[arg(long, value_name = "GLOB")]
     pub bas: Option<String>,
-    /// Approve only if it still is what had this digest.
+    /// Only if it still is what had this digest.
     #[arg(long, value_name = "HEX")]
     pub digest: Option<String>,
-    /// Why; kept in the log.
-    #[arg(long, value_name = "TEXT")]
-    pub reason: Option<String>,
+    #[command(flatten)]
+    pub signed: SignedArgs,
 }
 
 /// The commands under `mib`.

@@ -49,6 +49,12 @@ pub(crate) fn write_out(octets: &[u8], line_end: bool) {
     let _reader_left = out.flush();
 }
 
+/// Writes text to standard output; false where nobody reads it any more.
+pub(crate) fn show(text: &str) -> bool {
+    let mut out = anstream::stdout().lock();
+    out.write_all(text.as_bytes()).and_then(|()| out.flush()).is_ok()
+}
+
 /// Says something on standard error.
 pub(crate) fn complain(text: &str) {
     let mut out = anstream::stderr().lock();

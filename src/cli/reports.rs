@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use super::act_reports::{drain_lines, pin_line};
 use super::exit::Exit;
 use super::output::Report;
 use super::text::{Grid, age, bold, counted, dash, grouped, local, state};
@@ -167,6 +168,11 @@ impl Report for PollShape {
                 .iter()
                 .filter_map(|p| p.detail.as_ref().map(|d| format!("export {}: {d}", p.export))),
         );
+        if let Some(pinned) = self.pinned {
+            remarks.push(format!(
+                "note: the ranges of generation {pinned} are published whatever polls find; see `poolsync status`"
+            ));
+        }
         if !self.filled {
             remarks.push(format!(
                 "nothing is published yet: {} of {} BASes have been read completely; `poolsync poll --publish` \
@@ -210,7 +216,7 @@ fn published_grid(published: &[PublishedShape]) -> String {
     grid.finish()
 }
 
-fn held_grid(held: &[HeldShape]) -> String {
+pub(super) fn held_grid(held: &[HeldShape]) -> String {
     let mut grid =
         Grid::new(&["ID", "OWNER", "SPACE", "FAMILY", "KIND", "REASON", ">UNITS", "SINCE", "DIGEST"]);
     for hold in held {
@@ -220,13 +226,24 @@ fn held_grid(held: &[HeldShape]) -> String {
             hold.space.clone(),
             format!("IPv{}", hold.family),
             hold.kind.clone(),
-            hold.incident.map_or_else(|| hold.reason.clone(), |i| format!("{} {i}", hold.reason)),
+            held_reason(hold),
             grouped(&hold.units.to_string()),
             local(hold.since),
             hold.digest.clone(),
         ]);
     }
     grid.finish()
+}
+
+fn held_reason(hold: &HeldShape) -> String {
+    let mut reason = hold.reason.clone();
+    if let Some(incident) = hold.incident {
+        let _ = write!(reason, " {incident}");
+    }
+    if hold.rejected {
+        reason.push_str(" (rejected)");
+    }
+    reason
 }
 
 impl Report for Vec<HeldShape> {
@@ -310,9 +327,10 @@ impl Report for StatusShape {
 
 fn status_head(status: &StatusShape) -> String {
     let mut text = String::new();
-    if let Some(pinned) = status.pinned {
-        let _ = writeln!(text, "{} generation {pinned} is published whatever polls find", bold("PINNED:"));
+    if let Some(pin) = &status.pin {
+        text.push_str(&pin_line(pin));
     }
+    text.push_str(&drain_lines(&status.drained));
     if status.held > 0 {
         let _ = writeln!(
             text,

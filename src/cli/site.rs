@@ -29,6 +29,11 @@ pub(crate) enum Secrets {
 impl Site {
     /// Loads a configuration, says its warnings, and checks it whole.
     pub(crate) fn load(path: &Path, secrets: Secrets) -> Result<Self, Stop> {
+        Ok(Self::load_with_warnings(path, secrets)?.0)
+    }
+
+    /// The same, with the warnings that were said.
+    pub(crate) fn load_with_warnings(path: &Path, secrets: Secrets) -> Result<(Self, Vec<String>), Stop> {
         let loaded = match secrets {
             Secrets::Needed => Config::load(path)?,
             Secrets::NotNeeded => Config::load_without_secrets(path)?,
@@ -37,7 +42,7 @@ impl Site {
         if secrets == Secrets::Needed {
             loaded.warnings.iter().for_each(|warning| complain(&format!("warning: {warning}")));
         }
-        Ok(site)
+        Ok((site, loaded.warnings.iter().map(ToString::to_string).collect()))
     }
 
     /// Checks a loaded configuration against descriptors and formats.

@@ -68,7 +68,7 @@ impl From<Problem> for Stop {
     fn from(problem: Problem) -> Self {
         let exit = match problem.status {
             400 | 404 | 422 => Exit::Usage,
-            409 => Exit::Held,
+            409 if problem.code == "changed" => Exit::Held,
             503 if problem.code == "not-filled" => Exit::Incomplete,
             _ => Exit::Failed,
         };

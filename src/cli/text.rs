@@ -51,7 +51,7 @@ impl Grid {
 /// A state's word, in its colour. Colour is taken away again where no terminal reads.
 pub(crate) fn state(word: &str) -> String {
     let colour = match word {
-        "complete" | "published" | "unchanged" => AnsiColor::Green,
+        "complete" | "published" | "unchanged" | "up" => AnsiColor::Green,
         "failed" | "missing" => AnsiColor::Red,
         _ => AnsiColor::Yellow,
     };
@@ -71,7 +71,7 @@ fn paint(text: &str, style: Style) -> String {
 pub(crate) fn grouped(digits: &str) -> String {
     let mut text = String::with_capacity(digits.len() * 4 / 3);
     for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i) % 3 == 0 {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
             text.push(',');
         }
         text.push(digit);
@@ -87,6 +87,22 @@ pub(crate) fn counted(count: usize, one: &str, more: &str) -> String {
 /// A time in the local zone, with its offset.
 pub(crate) fn local(time: Timestamp) -> String {
     time.to_zoned_datetime(TimeZone::system()).strftime("%Y-%m-%d %H:%M:%S %:z").to_string()
+}
+
+/// A time as people type it: RFC 3339, or as [`local`] prints it. Without an offset a time
+/// may be two, so that it is none.
+pub(crate) fn time(text: &str) -> Result<Timestamp, String> {
+    let text = text.trim();
+    if let Ok(time) = text.parse() {
+        return Ok(time);
+    }
+    let printed = ["%Y-%m-%d %H:%M:%S %:z", "%Y-%m-%d %H:%M %:z", "%Y-%m-%d %H:%M%:z"];
+    let known = printed.iter().find_map(|format| Timestamp::strptime(format, text).ok());
+    known.ok_or_else(|| {
+        format!(
+            "`{text}` is no time with an offset, as 2026-11-30T06:45:00Z or \"2026-11-30 14:45:00 +08:00\""
+        )
+    })
 }
 
 /// An age for people: `42 s`, `3 min`, `5 h`, `12 d`.
@@ -120,6 +136,24 @@ mod tests {
             grouped("340282366920938463463374607431768211456"),
             "340,282,366,920,938,463,463,374,607,431,768,211,456"
         );
+    }
+
+    #[test]
+    fn times_are_read_as_they_are_printed_and_need_an_offset() {
+        let moment: Timestamp = "2026-11-30T06:45:00Z".parse().unwrap();
+        for text in [
+            "2026-11-30T06:45:00Z",
+            "2026-11-30T14:45:00+08:00",
+            "2026-11-30 14:45:00 +08:00",
+            " 2026-11-30 14:45 +08:00",
+            "2026-11-30 03:45:00 -03:00",
+            &local(moment),
+        ] {
+            assert_eq!(time(text), Ok(moment), "{text}");
+        }
+        for text in ["2026-11-30 06:45:00", "2026-11-30", "06:45Z", "yesterday", ""] {
+            assert!(time(text).is_err(), "{text}");
+        }
     }
 
     #[test]

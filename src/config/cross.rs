@@ -1,6 +1,6 @@
 //! What only shows when parts of the configuration are compared.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use super::bas::DEFAULT_SERVICE;
@@ -9,12 +9,8 @@ use super::endpoint::Host;
 use super::error::Problem;
 use super::node::{Entry, Node, Value};
 use super::source::Place;
-use super::{Bas, Config};
+use super::{Bas, Config, Export};
 use crate::table::Name;
-
-/// Keys that are read and checked, but that nothing honours yet. Whoever makes one work
-/// takes it out of here.
-const NO_EFFECT: [&str; 7] = ["pps", "source", "reply-from", "only", "group", "min-interval", "canary"];
 
 /// A BAS and where it stands.
 struct Placed<'c> {
@@ -50,13 +46,7 @@ pub(super) fn check(cx: &mut Context, config: &Config, bas: &[Entry], exports: &
     }
     files(cx, exports);
     services(cx, config, exports);
-}
-
-/// Notes keys of a table that nothing honours yet: to be silent about them would be to lie.
-pub(super) fn without_effect(cx: &mut Context, node: &Node) {
-    for entry in node.entries().iter().filter(|entry| NO_EFFECT.contains(&entry.key.as_str())) {
-        cx.warn(Problem::new(entry.place, format!("`{}` has no effect in this version", entry.key)));
-    }
+    limits(cx, config, exports);
 }
 
 /// A pair has two BASes or more, all with the same edges, and a name that is no other BAS's.
@@ -208,4 +198,38 @@ fn services(cx: &mut Context, config: &Config, exports: &[Entry]) {
             ));
         }
     }
+}
+
+/// What a consumer will not bear: as far as it shows before there is a table.
+fn limits(cx: &mut Context, config: &Config, exports: &[Entry]) {
+    for entry in exports {
+        let Some(export) = config.exports.get(entry.key.as_str()) else { continue };
+        let place = |key| entry.node.get(key).map_or(entry.place, |node| node.place);
+        let (name, limits) = (export.format.as_str(), export.format.0.limits());
+        for warning in limits.warnings(name, groups(config, export), 0) {
+            cx.warn(Problem::new(place("format"), warning.to_string()));
+        }
+        let Some(settles) = limits.settles else { continue };
+        let needs =
+            format!("expected \"{}s\" or more: so long the consumer of {name} takes", settles.as_secs());
+        if export.reload.is_none() && export.min_interval < settles {
+            let message = "at this pace the consumer may never take a change up";
+            cx.warn(Problem::new(place("min-interval"), message).help(needs.clone()));
+        }
+        if export.reload.is_none() && export.canary.as_ref().is_some_and(|canary| canary.timeout < settles) {
+            let message = "the consumer cannot answer anew in this time";
+            cx.warn(Problem::new(place("canary"), message).help(needs));
+        }
+    }
+}
+
+/// How many groups an export has at least: one for each list of edges.
+fn groups(config: &Config, export: &Export) -> u64 {
+    let default = vec![config.default_edge.clone()];
+    let edges = config
+        .bas
+        .values()
+        .filter(|bas| export.takes(&bas.name))
+        .filter_map(|bas| bas.edges.get(&export.service).or_else(|| bas.edges.get(DEFAULT_SERVICE)));
+    edges.chain([&default]).collect::<BTreeSet<_>>().len() as u64
 }

@@ -8,15 +8,13 @@ use super::bas::DEFAULT_SERVICE;
 use super::context::Context;
 use super::endpoint::HostName;
 use super::error::Problem;
+use super::formats::{Format, GroupsFormat, TemplateSource, groups_format, table_format};
 use super::node::{Entry, Node, Value};
 use super::place::INTERNET;
 use super::print::{self, Writer};
 use super::section::Section;
 use super::text::Mode;
-use super::value::{
-    choice, command, duration, file, integer, name, parsed, reference, some, text, wrong_kind,
-};
-use crate::format::{self, groups};
+use super::value::{command, duration, file, integer, name, parsed, reference, some, text, wrong_kind};
 use crate::mib::Glob;
 use crate::table::Name;
 
@@ -25,12 +23,16 @@ use crate::table::Name;
 pub struct Export {
     /// The table's format.
     pub format: Format,
+    /// Where the lines of a `template` come from; none: a plain one.
+    pub template: Option<TemplateSource>,
     /// The table's file.
     pub path: PathBuf,
     /// The groups' file.
     pub groups: Option<GroupsFile>,
     /// The domain name that the consumer answers for, without the dot at its end.
     pub domain: Option<Name>,
+    /// The name servers of its zone, without the dot at their end.
+    pub nameservers: Vec<Name>,
     /// How long an answer may be kept.
     pub ttl: Duration,
     /// The space.
@@ -54,6 +56,8 @@ pub struct Export {
     pub reload: Option<Vec<String>>,
     /// How long it may take.
     pub reload_timeout: Duration,
+    /// HAProxy's socket, by which a running one is given the new maps.
+    pub haproxy_socket: Option<PathBuf>,
     /// The query that shows whether the consumer answers anew.
     pub canary: Option<Canary>,
 }
@@ -85,60 +89,6 @@ pub enum Query {
     Http(String),
 }
 
-/// A format of tables. Equal by name.
-#[derive(Clone, Copy, Debug)]
-pub struct Format(pub &'static dyn format::Format);
-
-/// A format of groups. Equal by name.
-#[derive(Clone, Copy, Debug)]
-pub struct GroupsFormat(pub &'static dyn groups::GroupsFormat);
-
-impl Format {
-    /// The word for it.
-    pub fn as_str(self) -> &'static str {
-        self.0.name()
-    }
-}
-
-impl GroupsFormat {
-    /// The word for it.
-    pub fn as_str(self) -> &'static str {
-        self.0.name()
-    }
-
-    /// Whether it holds the domain name that is answered for.
-    fn needs_domain(self) -> bool {
-        matches!(self.as_str(), "knot" | "pdns")
-    }
-}
-
-impl PartialEq for Format {
-    fn eq(&self, other: &Self) -> bool {
-        self.as_str() == other.as_str()
-    }
-}
-
-impl Eq for Format {}
-
-impl PartialEq for GroupsFormat {
-    fn eq(&self, other: &Self) -> bool {
-        self.as_str() == other.as_str()
-    }
-}
-
-impl Eq for GroupsFormat {}
-
-fn table_format(cx: &mut Context, node: &Node) -> Option<Format> {
-    let choices: Vec<(&str, Format)> = format::formats().iter().map(|f| (f.name(), Format(*f))).collect();
-    choice(cx, node, &choices)
-}
-
-fn groups_format(cx: &mut Context, node: &Node) -> Option<GroupsFormat> {
-    let choices: Vec<(&str, GroupsFormat)> =
-        groups::groups_formats().iter().map(|f| (f.name(), GroupsFormat(*f))).collect();
-    choice(cx, node, &choices)
-}
-
 /// The longest TTL (RFC 2181, section 8).
 const MAX_TTL: i64 = i32::MAX as i64;
 
@@ -146,9 +96,11 @@ impl Export {
     /// The keys of `[export.NAME]`.
     pub(super) const KEYS: &'static [&'static str] = &[
         "format",
+        "template",
         "path",
         "groups",
         "name",
+        "nameservers",
         "ttl",
         "space",
         "service",
@@ -160,6 +112,7 @@ impl Export {
         "check-timeout",
         "reload",
         "reload-timeout",
+        "haproxy-socket",
         "canary",
     ];
     /// The keys of `groups`.
@@ -168,20 +121,27 @@ impl Export {
     pub(super) const CANARY_KEYS: &'static [&'static str] = &["dns", "http", "timeout"];
 
     pub(super) fn read(cx: &mut Context, entry: &Entry) -> Option<Self> {
+        const NAMESERVERS: &str = "a list of at least one host name, as [\"ns1.example.net\"]";
         const PATTERNS: &str = "a list of at least one pattern for names of BASes, as [\"gz-*\"]";
         let title = format!("[export.{}]", print::key(&entry.key));
         let section = Section::open(cx, &entry.node, &title, Self::KEYS)?;
         let seconds = Duration::from_secs;
         let limit = |cx: &mut Context, n: &Node| duration(cx, n, Duration::from_millis(1));
         let format = section.required(cx, "format", table_format);
+        let template = section.read(cx, "template", TemplateSource::read);
         let path = section.required(cx, "path", file);
         let groups = section.read(cx, "groups", groups_file);
         let domain: Option<HostName> = section.read(cx, "name", parsed);
         let export = Self {
             format: format?,
+            template,
             path: path?,
             groups,
             domain: domain.map(|name| name.0.into()),
+            nameservers: section.read_or(cx, "nameservers", Vec::new(), |cx, n| {
+                some(cx, n, NAMESERVERS, parsed::<HostName>)
+                    .map(|l| l.into_iter().map(|n| n.0.into()).collect())
+            }),
             ttl: section.read_or(cx, "ttl", seconds(30), ttl),
             space: section
                 .read_or(cx, "space", INTERNET.into(), |cx, n| reference(cx, n, "space", |cx| &cx.spaces)),
@@ -195,10 +155,18 @@ impl Export {
             check_timeout: section.read_or(cx, "check-timeout", seconds(60), limit),
             reload: section.read(cx, "reload", command),
             reload_timeout: section.read_or(cx, "reload-timeout", seconds(30), limit),
+            haproxy_socket: section.read(cx, "haproxy-socket", file),
             canary: section.read(cx, "canary", canary),
         };
         export.needs_domain(cx, &section, &title);
+        export.needs_nameservers(cx, &section, &title);
+        export.needs_format(cx, &section);
         Some(export)
+    }
+
+    /// Whether entries of a BAS are in it.
+    pub fn takes(&self, bas: &str) -> bool {
+        self.only.is_empty() || self.only.iter().any(|glob| glob.matches(bas))
     }
 
     /// Groups files that hold the domain name, and DNS queries, cannot do without it.
@@ -218,15 +186,50 @@ impl Export {
         cx.wrong(problem.help("expected a key `name` beside it, as name = \"video.cdn.example.net\""));
     }
 
+    /// A file that holds the whole zone cannot do without its name servers.
+    fn needs_nameservers(&self, cx: &mut Context, section: &Section<'_>, title: &str) {
+        let whole = self.groups.as_ref().is_some_and(|groups| groups.format.as_str() == "pdns");
+        if section.get("nameservers").is_some() || !whole {
+            return;
+        }
+        let place = section.get("groups").map_or(section.place(), |node| node.place);
+        let problem =
+            Problem::new(place, format!("this holds the zone of {title}, which needs its name servers"));
+        cx.wrong(
+            problem.help("expected a key `nameservers` beside it, as nameservers = [\"ns1.example.net\"]"),
+        );
+    }
+
+    /// Keys that mean something with one format alone.
+    fn needs_format(&self, cx: &mut Context, section: &Section<'_>) {
+        for (key, format) in [("template", "template"), ("haproxy-socket", "haproxy-map")] {
+            if let Some(node) = section.get(key).filter(|_| self.format.as_str() != format) {
+                let problem =
+                    Problem::new(node.place, format!("`{key}` goes with format = \"{format}\" alone"));
+                cx.wrong(problem.help("expected that format, or no such key"));
+            }
+        }
+    }
+
     pub(super) fn write(&self, name: &str, out: &mut Writer) {
         out.table(&["export", name]);
         out.string("format", self.format.as_str());
+        match &self.template {
+            Some(TemplateSource::Shipped(name)) => out.string("template", name),
+            Some(TemplateSource::File(path)) => {
+                out.raw("template", format_args!("{{ file = {} }}", print::quote(path.display())));
+            }
+            None => {}
+        }
         out.path("path", &self.path);
         if let Some(groups) = &self.groups {
             let (format, path) = (print::quote(groups.format.as_str()), print::quote(groups.path.display()));
             out.raw("groups", format_args!("{{ format = {format}, path = {path} }}"));
         }
         out.optional("name", self.domain.as_ref());
+        if !self.nameservers.is_empty() {
+            out.strings("nameservers", &self.nameservers);
+        }
         out.duration("ttl", self.ttl);
         out.string("space", &self.space);
         out.string("service", &self.service);
@@ -243,6 +246,9 @@ impl Export {
                 out.strings(key, command);
             }
             out.duration(&format!("{key}-timeout"), limit);
+        }
+        if let Some(socket) = &self.haproxy_socket {
+            out.path("haproxy-socket", socket);
         }
         if let Some(canary) = &self.canary {
             let (key, server) = match &canary.query {

@@ -21,6 +21,7 @@ mod endpoint;
 mod environment;
 mod error;
 mod export;
+mod formats;
 mod guard;
 mod inventory;
 mod load;
@@ -51,7 +52,8 @@ pub use bas::{Bas, DEFAULT_SERVICE, Descriptor, PoolFilter};
 pub use endpoint::{Endpoint, Host};
 pub use environment::Environment;
 pub use error::{ConfigError, Report};
-pub use export::{Canary, Export, Format, GroupsFile, GroupsFormat, Query};
+pub use export::{Canary, Export, GroupsFile, Query};
+pub use formats::{Format, GroupsFormat, TemplateSource};
 pub use guard::{Guard, MaxRange, Stale};
 pub use load::{Loaded, Loader};
 pub use place::{INTERNET, Private, Space};
@@ -111,6 +113,7 @@ const KEYS: &[(&str, &[&str])] = &[
     ("`auth` and `privacy`", Profile::PROTOCOL_KEYS),
     ("a secret", secret::KEYS),
     ("`groups`", Export::GROUPS_KEYS),
+    ("`template`", TemplateSource::KEYS),
     ("`canary`", Export::CANARY_KEYS),
 ];
 

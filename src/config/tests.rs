@@ -245,10 +245,36 @@ fn what_is_likely_a_slip_deserves_a_word() {
             (14, 11, "this is the address 2001:db8::1:161, port 161"),
             (17, 13, "the VRF `voice` belongs to no space: its pools enter no table"),
             (21, 11, "no BAS has edges for the service `iptv`: all answer with `default`"),
-            (22, 1, "`only` has no effect in this version"),
             (22, 8, "this fits no BAS: the export holds nothing but the default edge"),
         ]
     );
+}
+
+/// What a consumer will not bear is told before there is a table.
+#[test]
+fn consumers_limits_are_warned_of() {
+    let mut text = format!("{HEAD}{V2}");
+    for n in 0..254 {
+        text += &format!(
+            "[edge.e{n}]\naddresses = [\"198.51.100.1\"]\n[bas.b{n}]\naddress = \"192.0.2.{n}\"\nsnmp = \"v2\"\nedges = [\"e{n}\"]\n"
+        );
+    }
+    let at = text.lines().count();
+    let export = |more: &str| {
+        let text = format!("{text}[export.x]\nformat = \"gdnsd-nets\"\npath = \"nets\"\n{more}");
+        let loaded = load(&text);
+        warnings(&loaded).into_iter().map(|(line, _, text)| (line - at, text.to_owned())).collect::<Vec<_>>()
+    };
+    let many =
+        "gdnsd-nets with 255 groups: above 254, gdnsd refuses its configuration: a map holds 254 datacenters";
+    let pace = "at this pace the consumer may never take a change up";
+    assert_eq!(export(""), [(1, pace.to_owned()), (2, many.to_owned())]);
+    // One region alone has few groups, and a consumer that is told need not settle.
+    assert_eq!(export("only = [\"b1*\"]\nmin-interval = \"15s\"\n"), []);
+    assert_eq!(export("only = [\"b1*\"]\nreload = [\"gdnsdctl\", \"replace\"]\n"), []);
+    let early =
+        "only = [\"b1*\"]\nmin-interval = \"15s\"\nname = \"a.net\"\ncanary = { dns = \"127.0.0.1:53\" }\n";
+    assert_eq!(export(early), [(7, "the consumer cannot answer anew in this time".to_owned())]);
 }
 
 #[test]

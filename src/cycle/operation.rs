@@ -3,6 +3,7 @@
 
 use std::net::IpAddr;
 
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::shapes::Problem;
@@ -25,7 +26,7 @@ pub struct PollRequest {
     pub force: bool,
 }
 
-/// A request to let held changes through. What it names must all fit.
+/// A request to let held changes through, or to reject them. What it names must all fit.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ApproveRequest {
@@ -44,6 +45,89 @@ pub struct ApproveRequest {
     /// Why.
     #[serde(default)]
     pub reason: Option<String>,
+    /// Who says so, besides the user who asks.
+    #[serde(default)]
+    pub by: Option<String>,
+}
+
+/// A request to drain an edge.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DrainRequest {
+    /// The edge.
+    pub edge: String,
+    /// Why.
+    pub reason: String,
+    /// Who says so, besides the user who asks.
+    #[serde(default)]
+    pub by: Option<String>,
+}
+
+/// A request to take a drained edge up again.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct UndrainRequest {
+    /// The edge.
+    pub edge: String,
+    /// Why.
+    #[serde(default)]
+    pub reason: Option<String>,
+    /// Who says so, besides the user who asks.
+    #[serde(default)]
+    pub by: Option<String>,
+}
+
+/// A request to keep what is published as it is.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FreezeRequest {
+    /// For how many seconds; 24 hours where nothing is said, and at most.
+    #[serde(default)]
+    pub for_s: Option<u64>,
+    /// Why.
+    #[serde(default)]
+    pub reason: Option<String>,
+    /// Who says so, besides the user who asks.
+    #[serde(default)]
+    pub by: Option<String>,
+}
+
+/// A request to publish an earlier generation's ranges.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RollbackRequest {
+    /// The generation.
+    pub generation: u64,
+    /// For how many seconds; 24 hours where nothing is said, and at most.
+    #[serde(default)]
+    pub for_s: Option<u64>,
+    /// Why.
+    #[serde(default)]
+    pub reason: Option<String>,
+    /// Who says so, besides the user who asks.
+    #[serde(default)]
+    pub by: Option<String>,
+}
+
+/// A request to publish what polls and the guard have come to.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ReleaseRequest {
+    /// Why.
+    #[serde(default)]
+    pub reason: Option<String>,
+    /// Who says so, besides the user who asks.
+    #[serde(default)]
+    pub by: Option<String>,
+}
+
+/// A request to read the configuration anew.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ReloadRequest {
+    /// Let through what it does, if that still has this digest.
+    #[serde(default)]
+    pub accept: Option<String>,
 }
 
 /// A request to look addresses up.
@@ -58,6 +142,50 @@ pub struct LookupRequest {
     /// The service whose edges answer.
     #[serde(default = "default_service")]
     pub service: String,
+    /// As it was published at this time; now where none is named.
+    #[serde(default)]
+    pub at: Option<Timestamp>,
+    /// As it was published at this generation; the newest where none is named.
+    #[serde(default)]
+    pub generation: Option<u64>,
+}
+
+/// A request to say why an address is answered as it is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ExplainRequest {
+    /// The address.
+    pub ip: IpAddr,
+    /// The space.
+    #[serde(default = "internet")]
+    pub space: String,
+    /// The service whose edges answer.
+    #[serde(default = "default_service")]
+    pub service: String,
+}
+
+/// A request for what was.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HistoryRequest {
+    /// An address, a prefix, a range, a BAS or an owner; the generations where none is named.
+    #[serde(default)]
+    pub of: Option<String>,
+    /// How many generations, the newest first.
+    #[serde(default = "hundred")]
+    pub limit: u32,
+}
+
+/// A request for the difference of two generations, as they were published.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DiffRequest {
+    /// The one; that before the other where none is named.
+    #[serde(default)]
+    pub from: Option<u64>,
+    /// The other; the newest where none is named.
+    #[serde(default)]
+    pub to: Option<u64>,
 }
 
 /// A request for the table in a format.
@@ -81,6 +209,10 @@ fn internet() -> String {
     "internet".to_owned()
 }
 
+const fn hundred() -> u32 {
+    100
+}
+
 fn default_service() -> String {
     "default".to_owned()
 }
@@ -90,16 +222,40 @@ fn default_service() -> String {
 pub enum Operation {
     /// Let held changes through.
     Approve(ApproveRequest),
+    /// List what overlaps.
+    Conflicts,
+    /// Compare two generations.
+    Diff(DiffRequest),
+    /// Take an edge out of every group.
+    Drain(DrainRequest),
+    /// List the edges.
+    Edges,
+    /// Say why an address is answered as it is.
+    Explain(ExplainRequest),
     /// Render the table.
     Export(ExportRequest),
+    /// Keep what is published as it is.
+    Freeze(FreezeRequest),
     /// List what is held.
     Held,
+    /// Tell what was.
+    History(HistoryRequest),
     /// Look addresses up.
     Lookup(LookupRequest),
     /// Poll now.
     Poll(PollRequest),
+    /// Keep held changes held.
+    Reject(ApproveRequest),
+    /// Publish what polls and the guard have come to.
+    Release(ReleaseRequest),
+    /// Read the configuration anew.
+    Reload(ReloadRequest),
+    /// Publish an earlier generation's ranges.
+    Rollback(RollbackRequest),
     /// Show the state.
     Status,
+    /// Take a drained edge up again.
+    Undrain(UndrainRequest),
 }
 
 /// What comes back: JSON in one of the shapes, or a rendered export.

@@ -7,8 +7,8 @@ use jiff::SignedDuration;
 
 use crate::config::{self, Config, Private};
 use crate::table::{
-    BuildRules, ClaimSettings, IngestSettings, MaxRange, Membership, Name, OwnerEdges, PrivateSpace, Share,
-    StaticLine, StaticMode,
+    BuildRules, ClaimSettings, GuardSettings, IngestSettings, MaxRange, Membership, Name, OwnerEdges,
+    PrivateSpace, Share, StaticLine, StaticMode,
 };
 
 /// All that the rules have to know of a configuration.
@@ -18,6 +18,7 @@ pub(super) struct Settings {
     pub(super) lines: Vec<StaticLine>,
     pub(super) claims: ClaimSettings,
     pub(super) build: BuildRules,
+    pub(super) guard: GuardSettings,
     pub(super) owners: Vec<OwnerEdges>,
     pub(super) first_publish: Share,
     ingest: BTreeMap<Name, IngestSettings>,
@@ -30,7 +31,9 @@ impl Settings {
             members: config
                 .bas
                 .values()
-                .map(|bas| (bas.name.clone(), Membership { owner: bas.owner().clone(), priority: bas.priority }))
+                .map(|bas| {
+                    (bas.name.clone(), Membership { owner: bas.owner().clone(), priority: bas.priority })
+                })
                 .collect(),
             lines: config.statics.iter().map(|line| static_line(config, line)).collect(),
             claims: ClaimSettings {
@@ -39,8 +42,13 @@ impl Settings {
                 max_range: MaxRange { v4: max.v4, v6: max.v6 },
             },
             build: BuildRules {
-                private: config.spaces.iter().map(|(name, space)| (name.clone(), private(space.private))).collect(),
+                private: config
+                    .spaces
+                    .iter()
+                    .map(|(name, space)| (name.clone(), private(space.private)))
+                    .collect(),
             },
+            guard: guard(&config.guard),
             owners: owners(config),
             first_publish: share(config.poll.first_publish),
             ingest: config.bas.values().map(|bas| (bas.name.clone(), ingest(config, bas))).collect(),
@@ -58,6 +66,19 @@ fn ingest(config: &Config, bas: &config::Bas) -> IngestSettings {
         interval: signed(bas.interval.unwrap_or(config.poll.interval)),
         settle: signed(config.guard.settle),
         after: signed(config.stale.after),
+    }
+}
+
+fn guard(guard: &config::Guard) -> GuardSettings {
+    GuardSettings {
+        remove: share(guard.remove),
+        remove_bas: share(guard.remove_bas),
+        moves: share(guard.r#move),
+        add: share(guard.add),
+        add_bas: share(guard.add_bas),
+        ignore_below: guard.ignore_below,
+        window: signed(guard.window),
+        confirm: guard.confirm,
     }
 }
 

@@ -4,7 +4,16 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+pub use super::act_shapes::{DrainShape, EdgeShape, PinShape, PinnedShape, ReloadShape};
+pub use super::explain::{ClaimShape, ExplainShape, RefusedShape};
+pub use super::outlook::OutlookShape;
+pub use super::past_shapes::{
+    ActShape, ChangeShape, ConflictClaimShape, ConflictShape, DiffShape, GenerationShape, GroupChangeShape,
+    HistoryShape, HourShape, LifetimeShape, OwnedShape, OwnerChangeShape, PoolShape,
+};
+pub use super::status_shapes::{BasShape, ExportShape, StatusShape};
 pub use super::walked::{polled_shape, walk_shape};
+use crate::table::Change;
 
 /// One table of one BAS, as read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -110,6 +119,23 @@ pub struct ChangedShape {
     pub altered: usize,
 }
 
+impl ChangedShape {
+    /// How many changes of each kind there are.
+    pub fn of(changes: &[Change]) -> Self {
+        let count = |wanted: fn(&Change) -> bool| changes.iter().filter(|change| wanted(change)).count();
+        Self {
+            added: count(|c| matches!(c, Change::Added(_))),
+            removed: count(|c| matches!(c, Change::Removed(_))),
+            altered: count(|c| matches!(c, Change::Altered { .. })),
+        }
+    }
+
+    /// Whether nothing differs.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
 /// What became of one BAS in a poll.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PolledShape {
@@ -204,6 +230,9 @@ pub struct PollShape {
     pub held: Vec<HeldShape>,
     /// Export by export.
     pub published: Vec<PublishedShape>,
+    /// The generation whose ranges are published whatever polls find.
+    #[serde(default)]
+    pub pinned: Option<u64>,
 }
 
 /// How far the fleet has been read.
@@ -260,79 +289,8 @@ pub struct LookupShape {
     pub group: String,
     /// Its edges, in order.
     pub edges: Vec<String>,
-}
-
-/// One BAS in `status`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct BasShape {
-    /// Its name.
-    pub name: String,
-    /// complete, failed, unsupported, or unknown before its first poll.
-    pub state: String,
-    /// Why it failed; a closed list.
-    pub reason: Option<String>,
-    /// Its last complete poll.
-    pub last_complete: Option<Timestamp>,
-    /// Its last poll.
-    pub last_attempt: Option<Timestamp>,
-    /// Seconds since the last complete poll.
-    pub age_s: Option<u64>,
-    /// Whether it is stale.
-    pub stale: bool,
-    /// How many of its addresses (IPv6: /64s) are held.
-    pub held: u64,
-    /// How many ranges it lists.
-    pub ranges: usize,
-    /// How many addresses they have, in decimal digits.
-    pub addresses: String,
-    /// The descriptor it is read by.
-    pub descriptor: Option<String>,
-    /// Table by table.
-    pub tables: Vec<TableShape>,
-}
-
-/// One export in `status`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ExportShape {
-    /// Its name.
-    pub name: String,
-    /// published, failed, or missing.
-    pub state: String,
-    /// Why it failed; a closed list.
-    pub reason: Option<String>,
-    /// The newest generation that its file is true for.
-    pub generation: Option<u64>,
-    /// When that was written.
-    pub published: Option<Timestamp>,
-}
-
-/// What `status` shows.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct StatusShape {
-    /// The store's identity, 16 hex digits.
-    pub session: String,
-    /// The generation that is published.
+    /// The generation that was looked up in.
     pub generation: u64,
-    /// When it was committed.
-    pub committed: Option<Timestamp>,
-    /// Whether enough of the fleet has been read.
-    pub filled: bool,
-    /// How far the fleet has been read.
-    pub progress: ProgressShape,
-    /// Whether publishing is frozen.
-    pub frozen: bool,
-    /// The generation that is pinned.
-    pub pinned: Option<u64>,
-    /// Whether a daemon answered, or the store was read.
-    pub running: bool,
-    /// BAS by BAS.
-    pub bas: Vec<BasShape>,
-    /// How many changes are held.
-    pub held: usize,
-    /// How many overlaps there are.
-    pub conflicts: usize,
-    /// Export by export.
-    pub exports: Vec<ExportShape>,
 }
 
 /// An error as the control socket answers it (RFC 9457).

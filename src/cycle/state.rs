@@ -7,19 +7,23 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use sha2::{Digest, Sha256};
 
-use super::exports::export_shape;
-use super::operation::{ExportRequest, LookupRequest};
+use super::exports::{export_shape, published_shape};
+use super::operation::{Answer, ExportRequest, LookupRequest};
+use super::settings::Settings;
+use super::shaped::{addresses, conflict_shape, entry_shape, held_shape, some, word};
 use super::shapes::{
-    BasShape, EntryShape, HeldRangeShape, HeldShape, LookupShape, Problem, ProgressShape, StatusShape,
-    TableShape,
+    BasShape, ChangedShape, ConflictShape, DrainShape, HeldShape, LookupShape, PinShape, Problem,
+    ProgressShape, StatusShape, TableShape,
 };
-use crate::address::prefixes;
-use crate::config::Config;
+use crate::config::{Config, DEFAULT_SERVICE};
 use crate::format::{Scope, Stamp, View, ViewError, by_name, default_group};
 use crate::publish::{Export, Published};
-use crate::table::{Conflict, Entry, GuardMemory, Hold, Listed, Memory, Name, Snapshot};
+use crate::store::{Loaded, Past};
+use crate::table::{
+    Conflict, Drain, Drains, Fleet, GuardMemory, Hold, Membership, Memory, Name, Pin, PinKind, Snapshot,
+    Table, build, claims, diff,
+};
 
 /// What is known at one moment.
 #[derive(Clone, Debug)]
@@ -28,8 +32,17 @@ pub struct State {
     pub config: Arc<Config>,
     /// Its exports.
     pub exports: Arc<Vec<Export>>,
-    /// The generation that is published.
+    /// What is published.
     pub snapshot: Arc<Snapshot>,
+    /// The table as polls and the guard have it. It is what is published, unless something is
+    /// pinned.
+    pub table: Arc<Table>,
+    /// What is pinned: the ranges that are published instead.
+    pub pin: Option<(Pin, Arc<Table>)>,
+    /// The drained edges.
+    pub drains: Drains,
+    /// The first generation that was published.
+    pub shown: Option<u64>,
     /// What is remembered per BAS.
     pub memories: BTreeMap<Name, Memory>,
     /// What is held.
@@ -41,6 +54,107 @@ pub struct State {
 }
 
 impl State {
+    /// What a store holds, under a configuration.
+    pub fn of(config: Arc<Config>, exports: Arc<Vec<Export>>, loaded: Loaded) -> Self {
+        let table = Arc::new(loaded.table);
+        let pin = loaded.pinned.map(|(pin, ranges)| (pin, Arc::new(ranges)));
+        let snapshot = Snapshot {
+            session: loaded.session,
+            generation: loaded.generation,
+            committed: loaded.committed.unwrap_or(Timestamp::UNIX_EPOCH),
+            filled: loaded.filled,
+            table: Arc::clone(pin.as_ref().map_or(&table, |(_, ranges)| ranges)),
+            groups: Arc::new(loaded.groups),
+            edges: Arc::new(config.edges.clone()),
+            default_edge: config.default_edge.clone(),
+        };
+        Self {
+            config,
+            exports,
+            snapshot: Arc::new(snapshot),
+            table,
+            pin,
+            drains: loaded.drains,
+            shown: loaded.shown,
+            memories: loaded.memories,
+            guard: loaded.guard,
+            conflicts: Vec::new(),
+            published: BTreeMap::new(),
+        }
+    }
+
+    /// Puts another configuration in force.
+    pub(super) fn reconfigure(&mut self, config: Arc<Config>, exports: Arc<Vec<Export>>) {
+        self.snapshot = Arc::new(Snapshot {
+            edges: Arc::new(config.edges.clone()),
+            default_edge: config.default_edge.clone(),
+            ..(*self.snapshot).clone()
+        });
+        (self.config, self.exports) = (config, exports);
+    }
+
+    /// The ranges that are pinned.
+    pub(super) fn pinned(&self) -> Option<&Table> {
+        self.pin.as_ref().map(|(_, ranges)| &**ranges)
+    }
+
+    /// What is pinned, for JSON.
+    pub(super) fn pin_shape(&self) -> Option<PinShape> {
+        let (pin, ranges) = self.pin.as_ref()?;
+        Some(PinShape {
+            kind: word(&pin.kind),
+            generation: pin.generation,
+            by: pin.by.to_string(),
+            reason: some(&pin.reason),
+            since: pin.since,
+            expires: pin.expires,
+            waiting: ChangedShape::of(&diff(ranges, &self.table)),
+        })
+    }
+
+    pub(super) fn drained(&self) -> Vec<DrainShape> {
+        let shape = |(edge, drain): (&Name, &Drain)| DrainShape {
+            edge: edge.to_string(),
+            by: drain.by.to_string(),
+            reason: drain.reason.to_string(),
+            since: drain.since,
+            default: *edge == self.config.default_edge,
+        };
+        self.drains.edges.iter().map(shape).collect()
+    }
+
+    /// An answer, with what became of the exports beside it.
+    pub fn with_published(&self, answer: Answer) -> Answer {
+        let Answer::Json(serde_json::Value::Object(mut fields)) = answer else { return answer };
+        let published: Vec<_> = self.published.values().map(published_shape).collect();
+        if let Ok(published) = serde_json::to_value(published) {
+            fields.insert("published".to_owned(), published);
+        }
+        Answer::Json(serde_json::Value::Object(fields))
+    }
+
+    /// Finds what overlaps, where no build has done so yet.
+    pub fn find_conflicts(&mut self, now: Timestamp) {
+        let settings = Settings::of(&self.config);
+        let claimed = claims(self.fleet(&settings.members), &settings.lines, &settings.claims, now);
+        self.conflicts = build(claimed.claims, &self.table, &settings.build).conflicts;
+    }
+
+    pub(super) fn fleet<'a>(&'a self, members: &'a BTreeMap<Name, Membership>) -> Fleet<'a> {
+        Fleet { members, memories: &self.memories }
+    }
+
+    /// A past generation as it would be exported now: with today's edges.
+    pub fn past(&self, past: Past) -> Snapshot {
+        Snapshot {
+            generation: past.generation,
+            committed: past.committed.unwrap_or(Timestamp::UNIX_EPOCH),
+            table: Arc::new(past.table),
+            groups: Arc::new(past.groups),
+            ..(*self.snapshot).clone()
+        }
+    }
+
     /// How far the fleet has been read.
     pub fn progress(&self) -> ProgressShape {
         let known = || self.config.bas.keys().filter_map(|name| self.memories.get(name));
@@ -61,32 +175,29 @@ impl State {
     /// # Errors
     /// An unknown space.
     pub fn lookup(&self, request: &LookupRequest) -> Result<Vec<LookupShape>, Problem> {
+        self.look_up(&self.snapshot, request)
+    }
+
+    /// The same of another generation.
+    pub(super) fn look_up(
+        &self,
+        snapshot: &Snapshot,
+        request: &LookupRequest,
+    ) -> Result<Vec<LookupShape>, Problem> {
         if !self.config.spaces.contains_key(request.space.as_str()) {
             return Err(unknown_space(&request.space, &self.config));
         }
+        known_service(&request.service, &self.config)?;
+        if !self.snapshot.filled {
+            return Err(not_filled());
+        }
         let service = Name::from(request.service.as_str());
-        request.ips.iter().map(|ip| self.answer(&request.space, &service, *ip)).collect()
+        request.ips.iter().map(|ip| look(snapshot, &request.space, &service, *ip)).collect()
     }
 
-    fn answer(&self, space: &str, service: &Name, ip: IpAddr) -> Result<LookupShape, Problem> {
-        // Viewers' addresses come IPv4-mapped from dual-stack sockets (RFC 4291, 2.5.5.2).
-        let entry = self.snapshot.table.lookup(space, ip.to_canonical());
-        let group = match entry {
-            Some(entry) => {
-                Cow::Borrowed(self.snapshot.groups.of(&entry.owner, service).ok_or_else(|| {
-                    inconsistent(ViewError::NoGroup { owner: entry.owner.clone(), service: service.clone() })
-                })?)
-            }
-            None => default_group(&self.snapshot, service),
-        };
-        Ok(LookupShape {
-            ip: ip.to_string(),
-            space: space.to_owned(),
-            covered: entry.is_some(),
-            entry: entry.map(|entry| entry_shape(entry, group.token.as_str())),
-            group: group.token.to_string(),
-            edges: group.edges.iter().map(|edge| edge.name.to_string()).collect(),
-        })
+    /// What overlaps, for JSON.
+    pub(super) fn conflict_shapes(&self) -> Vec<ConflictShape> {
+        self.conflicts.iter().map(conflict_shape).collect()
     }
 
     /// The published table in a format.
@@ -106,13 +217,19 @@ impl State {
             committed: (self.snapshot.generation > 0).then_some(self.snapshot.committed),
             filled: self.snapshot.filled,
             progress: self.progress(),
-            frozen: false,
-            pinned: None,
+            frozen: self.pin.as_ref().is_some_and(|(pin, _)| pin.kind == PinKind::Freeze),
+            pinned: self.pin.as_ref().map(|(pin, _)| pin.generation),
+            pin: self.pin_shape(),
+            drained: self.drained(),
             running,
             bas: self.config.bas.keys().map(|name| self.bas_shape(name, now)).collect(),
             held: self.guard.holds.len(),
             conflicts: self.conflicts.len(),
-            exports: self.exports.iter().map(|e| export_shape(e, self.published.get(&e.name))).collect(),
+            exports: {
+                let interval = self.config.poll.interval;
+                let shape = |e: &Export| export_shape(e, self.published.get(&e.name), interval);
+                self.exports.iter().map(shape).collect()
+            },
         }
     }
 
@@ -120,7 +237,7 @@ impl State {
         let unknown = Memory::default();
         let memory = self.memories.get(name).unwrap_or(&unknown);
         let owner = self.config.bas.get(name).map_or(name, |bas| bas.owner());
-        let held = self.guard.holds.iter().filter(|hold| hold.owner == *owner).map(units).sum();
+        let held = self.guard.holds.iter().filter(|hold| hold.owner == *owner).map(Hold::units).sum();
         let age = memory.last_complete.map(|at| now.duration_since(at).as_secs().try_into().unwrap_or(0));
         BasShape {
             name: name.to_string(),
@@ -149,6 +266,32 @@ impl State {
     }
 }
 
+/// What answers an address in a generation.
+pub(super) fn look(
+    snapshot: &Snapshot,
+    space: &str,
+    service: &Name,
+    ip: IpAddr,
+) -> Result<LookupShape, Problem> {
+    // Viewers' addresses come IPv4-mapped from dual-stack sockets (RFC 4291, 2.5.5.2).
+    let entry = snapshot.table.lookup(space, ip.to_canonical());
+    let group = match entry {
+        Some(entry) => Cow::Borrowed(snapshot.groups.of(&entry.owner, service).ok_or_else(|| {
+            inconsistent(ViewError::NoGroup { owner: entry.owner.clone(), service: service.clone() })
+        })?),
+        None => default_group(snapshot, service),
+    };
+    Ok(LookupShape {
+        ip: ip.to_string(),
+        space: space.to_owned(),
+        covered: entry.is_some(),
+        entry: entry.map(|entry| entry_shape(entry, group.token.as_str())),
+        group: group.token.to_string(),
+        edges: group.edges.iter().map(|edge| edge.name.to_string()).collect(),
+        generation: snapshot.generation,
+    })
+}
+
 /// A generation's table in a format.
 ///
 /// # Errors
@@ -161,13 +304,9 @@ pub fn export(snapshot: &Snapshot, request: &ExportRequest, config: &Config) -> 
     {
         return Err(unknown_space(space, config));
     }
+    known_service(&request.service, config)?;
     if !snapshot.filled {
-        return Err(Problem::new(
-            503,
-            "not-filled",
-            "nothing is published yet",
-            "not enough of the fleet has been read; `poolsync status` shows how far it is",
-        ));
+        return Err(not_filled());
     }
     let scope =
         Scope { space: request.space.as_deref().map(Name::from), service: request.service.as_str().into() };
@@ -182,78 +321,26 @@ fn inconsistent(error: ViewError) -> Problem {
     Problem::new(500, "inconsistent", "table and groups do not fit together", &error.to_string())
 }
 
-fn unknown_space(space: &str, config: &Config) -> Problem {
+fn not_filled() -> Problem {
+    let detail = "not enough of the fleet has been read; `poolsync status` shows how far it is";
+    Problem::new(503, "not-filled", "nothing is published yet", detail)
+}
+
+/// A service is known where some BAS has edges of its own for it.
+pub(super) fn known_service(service: &str, config: &Config) -> Result<(), Problem> {
+    let of_bas = config.bas.values().flat_map(|bas| bas.edges.keys());
+    let mut known: Vec<&str> = of_bas.map(Name::as_str).chain([DEFAULT_SERVICE]).collect();
+    known.sort_unstable();
+    known.dedup();
+    if known.contains(&service) {
+        return Ok(());
+    }
+    let detail = format!("`{service}`; there are: {}", known.join(", "));
+    Err(Problem::new(404, "unknown-service", "there is no such service", &detail))
+}
+
+pub(super) fn unknown_space(space: &str, config: &Config) -> Problem {
     let known: Vec<&str> = config.spaces.keys().map(Name::as_str).collect();
     let detail = format!("`{space}`; there are: {}", known.join(", "));
     Problem::new(404, "unknown-space", "there is no such space", &detail)
-}
-
-fn some(word: &Name) -> Option<String> {
-    (!word.is_empty()).then(|| word.to_string())
-}
-
-/// How many addresses the ranges have, in decimal digits: each range for itself.
-fn addresses(listed: &[Listed]) -> String {
-    let sum = listed.iter().try_fold(0_u128, |sum, one| sum.checked_add(one.range.span())?.checked_add(1));
-    sum.map_or_else(|| format!("{}+", u128::MAX), |n| n.to_string())
-}
-
-/// How much a hold keeps back.
-pub(super) fn units(hold: &Hold) -> u64 {
-    hold.changes.iter().fold(0, |sum, change| sum.saturating_add(change.range.units()))
-}
-
-/// What stands for exactly what a hold shows.
-fn digest(hold: &Hold) -> String {
-    let shown = (&hold.kind, &hold.owner, &hold.space, hold.family.number(), &hold.changes);
-    let octets = Sha256::digest(serde_json::to_vec(&shown).unwrap_or_default());
-    octets.iter().take(6).map(|octet| format!("{octet:02x}")).collect()
-}
-
-/// A hold, for JSON.
-pub(super) fn held_shape(hold: &Hold) -> HeldShape {
-    HeldShape {
-        id: hold.id,
-        digest: digest(hold),
-        bas: hold.owner.to_string(),
-        space: hold.space.to_string(),
-        family: hold.family.number(),
-        kind: word(&hold.kind),
-        reason: word(&hold.reason),
-        units: units(hold),
-        since: hold.since,
-        incident: hold.incident,
-        rejected: hold.rejected,
-        ranges: hold
-            .changes
-            .iter()
-            .map(|change| HeldRangeShape {
-                first: change.range.first().to_string(),
-                last: change.range.last().to_string(),
-                from: change.from.as_ref().map(ToString::to_string),
-                to: change.to.as_ref().map(ToString::to_string),
-            })
-            .collect(),
-    }
-}
-
-/// The stable word of an enum that serialises to one.
-pub(super) fn word(value: &impl serde::Serialize) -> String {
-    serde_json::to_value(value).ok().and_then(|v| v.as_str().map(str::to_owned)).unwrap_or_default()
-}
-
-fn entry_shape(entry: &Entry, group: &str) -> EntryShape {
-    EntryShape {
-        space: entry.space.to_string(),
-        family: entry.range.family().number(),
-        first: entry.range.first().to_string(),
-        last: entry.range.last().to_string(),
-        prefixes: prefixes(entry.range).map(|p| p.to_string()).collect(),
-        bas: entry.bas.as_ref().map(ToString::to_string),
-        pool: entry.pool.text().to_owned(),
-        pool_hex: entry.pool.hex(),
-        vrf: entry.vrf.to_string(),
-        group: group.to_owned(),
-        origin: word(&entry.origin()),
-    }
 }

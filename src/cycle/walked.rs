@@ -1,7 +1,7 @@
 //! One poll, as `walk` and `poll` show it.
 
+use super::shaped::word;
 use super::shapes::{PolledShape, RangeShape, RejectedShape, TableShape, WalkShape};
-use super::state::word;
 use crate::address::prefixes;
 use crate::poll::{Polled, TableResult};
 use crate::table::{Listed, TableOutcome};

@@ -1,4 +1,5 @@
-//! Formats of one prefix and token a line: nginx's `geo` and HAProxy's maps.
+//! Formats of addresses and a token a line: plain lists, nginx's `geo`, HAProxy's maps,
+//! gdnsd's nets.
 //!
 //! ```text
 //! # poolsync haproxy-map, session 00000000000000aa, generation 42, committed 2026-01-02T03:04:05Z
@@ -7,43 +8,129 @@
 //! # end 1
 //! ```
 //!
-//! Both consumers skip lines that begin with `#`. The last line tells a whole file from one
+//! All their consumers skip lines that begin with `#`. The last line tells a whole file from one
 //! that was cut short. Touching rows of one group are one: the consumer is told nothing
 //! else of them.
 
 use std::fmt::Write;
 use std::net::{IpAddr, Ipv4Addr};
+use std::time::Duration;
 
 use ipnet::IpNet;
 
+use super::carried::{carried, part};
 use super::readback::Collector;
-use super::{Format, ReadBack, ReadError, RenderError, Rendered, Spaces, Stamp, View, one_space};
-use crate::address::{Range, prefixes};
+use super::{
+    Format, Limit, Limits, ReadBack, ReadError, RenderError, Rendered, Spaces, Stamp, View, one_space,
+};
+use crate::address::{Family, Range, prefixes};
+use crate::table::Token;
+
+/// Prefix and group, for `grep`, scripts and eyes.
+pub(super) const LIST: Lines = Lines {
+    name: "list",
+    about: "prefix and group, for scripts and eyes",
+    shape: Shape::Prefix,
+    between: " ",
+    end: "",
+    excluded: &[],
+    limits: Limits::NONE,
+};
 
 /// The rows of an nginx `geo` block, for `geo $edge { default TOKEN; include FILE; }`
 /// (ngx_http_geo_module). The default stays in nginx's own file: a second one here would
-/// make nginx warn at each reload. nginx takes 255.255.255.255 for no address and refuses
-/// the whole file: a row of this address alone, which no viewer has, is left out.
+/// make nginx warn at each reload.
 pub(super) const NGINX_GEO: Lines = Lines {
     name: "nginx-geo",
     about: "rows of an nginx geo block: prefix, group",
+    shape: Shape::Prefix,
+    between: " ",
     end: ";",
-    all_ones: false,
+    excluded: &ALL_ONES,
+    limits: Limits::NONE,
+};
+
+/// The same for `geo $edge { ranges; default TOKEN; include FILE; }`: IPv4 alone. nginx
+/// keeps a compiled copy beside a large file; see [`Format::derived`].
+pub(super) const NGINX_GEO_RANGES: Lines = Lines {
+    name: "nginx-geo-ranges",
+    about: "rows of an nginx geo block with `ranges`: first-last, group; IPv4 only",
+    shape: Shape::Ends,
+    between: " ",
+    end: ";",
+    excluded: &ALL_ONES_AND_IPV6,
+    limits: Limits::NONE,
 };
 
 /// A HAProxy map file, for `map_ip(FILE,TOKEN)`.
-pub(super) const HAPROXY_MAP: Lines =
-    Lines { name: "haproxy-map", about: "a HAProxy map: prefix, group", end: "", all_ones: true };
+pub(super) const HAPROXY_MAP: Lines = Lines {
+    name: "haproxy-map",
+    about: "a HAProxy map: prefix, group",
+    shape: Shape::Prefix,
+    between: " ",
+    end: "",
+    excluded: &[],
+    limits: Limits::NONE,
+};
 
-/// A format of one prefix and token a line.
+/// A nets file of gdnsd's geoip plugin, whose datacenters are the groups. gdnsd looks
+/// addresses that carry an IPv4 address (::/96, mapped, SIIT, NAT64, Teredo, 6to4) up as
+/// that IPv4 address, and refuses rows for them.
+pub(super) const GDNSD_NETS: Lines = Lines {
+    name: "gdnsd-nets",
+    about: "a nets file of gdnsd's geoip plugin: prefix => group",
+    shape: Shape::Prefix,
+    between: " => ",
+    end: "",
+    excluded: &IPV4_LIKE,
+    limits: Limits {
+        groups: Some(GDNSD_DATACENTERS),
+        rows: None,
+        // It waits 5 s for the file to rest and 7 s more; each change begins this anew.
+        settles: Some(Duration::from_secs(15)),
+    },
+};
+
+/// How many datacenters a map of gdnsd holds.
+pub(super) const GDNSD_DATACENTERS: Limit =
+    Limit { most: 254, above: "gdnsd refuses its configuration: a map holds 254 datacenters" };
+
+/// nginx takes 255.255.255.255 for no address and refuses the whole file.
+const ALL_ONES: [Range; 1] = [Range::single(IpAddr::V4(Ipv4Addr::BROADCAST))];
+const ALL_ONES_AND_IPV6: [Range; 2] =
+    [Range::single(IpAddr::V4(Ipv4Addr::BROADCAST)), Range::all(Family::V6)];
+const F: u16 = 0xffff;
+const IPV4_LIKE: [Range; 6] = [
+    part([0; 8], [0, 0, 0, 0, 0, 0, F, F]),
+    part([0, 0, 0, 0, 0, F, 0, 0], [0, 0, 0, 0, 0, F, F, F]),
+    part([0, 0, 0, 0, F, 0, 0, 0], [0, 0, 0, 0, F, 0, F, F]),
+    part([0x64, 0xff9b, 0, 0, 0, 0, 0, 0], [0x64, 0xff9b, 0, 0, 0, 0, F, F]),
+    part([0x2001, 0, 0, 0, 0, 0, 0, 0], [0x2001, 0, F, F, F, F, F, F]),
+    part([0x2002, 0, 0, 0, 0, 0, 0, 0], [0x2002, F, F, F, F, F, F, F]),
+];
+
+/// How a row says which addresses it is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Shape {
+    /// `10.0.0.0/8`.
+    Prefix,
+    /// `10.0.0.0-10.0.0.9`.
+    Ends,
+}
+
+/// A format of addresses and a token a line.
 #[derive(Debug)]
 pub(super) struct Lines {
     name: &'static str,
     about: &'static str,
+    shape: Shape,
+    /// What stands between addresses and token.
+    between: &'static str,
     /// What ends a row.
     end: &'static str,
-    /// Whether the consumer can read the address of all ones.
-    all_ones: bool,
+    /// What the consumer cannot read.
+    excluded: &'static [Range],
+    limits: Limits,
 }
 
 impl Format for Lines {
@@ -61,12 +148,12 @@ impl Format for Lines {
 
     fn render(&self, view: &View<'_>, stamp: &Stamp) -> Result<Rendered, RenderError> {
         one_space(self.name, view)?;
+        self.refuse_too_many(view)?;
         let mut body = format!("# default {}\n", view.default_group().token);
         let mut rows = 0;
         for answer in view.answers() {
-            for prefix in self.carried(answer.range).into_iter().flat_map(prefixes) {
-                push(&mut body, format_args!("{prefix} {}{}\n", answer.token, self.end));
-                rows += 1;
+            for range in carried(answer.range, self.excluded) {
+                rows += self.rows(&mut body, range, answer.token);
             }
         }
         push(&mut body, format_args!("# end {rows}\n"));
@@ -99,23 +186,68 @@ impl Format for Lines {
         }
     }
 
-    fn carried(&self, range: Range) -> Option<Range> {
-        let ones = IpAddr::V4(Ipv4Addr::BROADCAST);
-        (self.all_ones || range != Range::single(ones)).then_some(range)
+    fn excluded(&self) -> &'static [Range] {
+        self.excluded
+    }
+
+    fn limits(&self) -> Limits {
+        self.limits
+    }
+
+    fn derived(&self) -> Option<&'static str> {
+        (self.shape == Shape::Ends).then_some(".bin")
     }
 }
 
 impl Lines {
+    fn refuse_too_many(&self, view: &View<'_>) -> Result<(), RenderError> {
+        let (found, most) = (view.groups().count() as u64, self.limits.groups.map_or(u64::MAX, |l| l.most));
+        if found <= most {
+            return Ok(());
+        }
+        Err(RenderError::TooManyGroups { format: self.name, most, found })
+    }
+
+    /// Appends the rows of one stretch, and says how many these are.
+    fn rows(&self, body: &mut String, range: Range, token: &Token) -> u64 {
+        let Self { between, end, .. } = self;
+        if self.shape == Shape::Ends {
+            push(body, format_args!("{range}{between}{token}{end}\n"));
+            return 1;
+        }
+        let mut rows = 0;
+        for prefix in prefixes(range) {
+            push(body, format_args!("{prefix}{between}{token}{end}\n"));
+            rows += 1;
+        }
+        rows
+    }
+
     fn row<'l>(&self, line: &'l str) -> Result<(Range, &'l str), String> {
         let refuse = || format!("`{}` is no row", line.escape_debug());
-        let (prefix, token) =
-            line.strip_suffix(self.end).and_then(|l| l.split_once(' ')).ok_or_else(refuse)?;
-        let net: IpNet = prefix.parse().map_err(|_| refuse())?;
-        if net.addr() != net.network() || net.to_string() != prefix {
-            return Err(format!("{prefix} is not written as a prefix"));
-        }
-        Ok((net.into(), token))
+        let (addresses, token) =
+            line.strip_suffix(self.end).and_then(|l| l.split_once(self.between)).ok_or_else(refuse)?;
+        let range = match self.shape {
+            Shape::Prefix => prefix(addresses)?,
+            Shape::Ends => {
+                let (first, last) = addresses.split_once('-').ok_or_else(refuse)?;
+                let ends =
+                    Range::new(first.parse().map_err(|_| refuse())?, last.parse().map_err(|_| refuse())?);
+                ends.ok().filter(|range| range.to_string() == addresses).ok_or_else(refuse)?
+            }
+        };
+        Ok((range, token))
     }
+}
+
+/// A prefix, written as we write it.
+pub(super) fn prefix(text: &str) -> Result<Range, String> {
+    let refuse = || format!("`{}` is not written as a prefix", text.escape_debug());
+    let net: IpNet = text.parse().map_err(|_| refuse())?;
+    if net.addr() != net.network() || net.to_string() != text {
+        return Err(refuse());
+    }
+    Ok(net.into())
 }
 
 /// Appends formatted text.
@@ -176,7 +308,8 @@ impl<'a> Reader<'a> {
     }
 }
 
-fn is_head(line: &str, format: &str) -> bool {
+/// Whether a line is the first of a file of the format.
+pub(super) fn is_head(line: &str, format: &str) -> bool {
     let parts = || {
         let rest = line.strip_prefix("# poolsync ")?.strip_prefix(format)?.strip_prefix(", session ")?;
         let (session, rest) = rest.split_once(", generation ")?;

@@ -11,26 +11,36 @@
 //! which generation it was made from. Two files with the same body are the same to a
 //! consumer, and the older one is left in place.
 
+mod bind_acl;
+mod carried;
 mod csv;
+mod czf;
+mod differences;
 mod entry_json;
 pub mod groups;
 mod json;
+mod limits;
 mod lines;
 mod mmdb;
 mod ndjson;
 mod readback;
+mod template;
 mod view;
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use thiserror::Error;
 
+pub use differences::{Difference, differences};
+pub use limits::{Limit, Limits, Warning};
 pub use mmdb::Duplicate;
 pub use readback::{Mismatch, ReadBack, ReadError, ReadRow};
+pub use template::{Template, TemplateError};
 pub use view::{Answer, Row, Scope, Stamp, View, ViewError, default_group};
 
 use crate::address::Range;
-use crate::table::Name;
+use crate::table::{Name, Token};
 
 /// Whether a format can tell spaces apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,6 +97,26 @@ pub enum RenderError {
         /// Octets of the data section.
         data: usize,
     },
+    /// More groups than the consumer can hold.
+    #[error("format {format} holds {most} groups, the table has {found}")]
+    TooManyGroups {
+        /// The format.
+        format: &'static str,
+        /// How many the consumer can hold.
+        most: u64,
+        /// How many there are.
+        found: u64,
+    },
+    /// Two tokens that the consumer would take for one.
+    #[error("groups {first} and {second} differ in case only, which {format} does not see")]
+    CaseClash {
+        /// The format.
+        format: &'static str,
+        /// One token.
+        first: Token,
+        /// The other.
+        second: Token,
+    },
     /// One prefix stands for two records.
     #[error(transparent)]
     Duplicate(#[from] Duplicate),
@@ -120,15 +150,41 @@ pub trait Format: fmt::Debug + Sync {
     /// The first thing that is wrong.
     fn read(&self, file: &[u8]) -> Result<ReadBack, ReadError>;
 
-    /// The part of a range that the format can speak of.
-    fn carried(&self, range: Range) -> Option<Range> {
-        Some(range)
+    /// The addresses that the format, or its consumer, cannot speak of; sorted, disjoint.
+    /// None of them is a viewer's: they are left out of the file.
+    fn excluded(&self) -> &'static [Range] {
+        &[]
+    }
+
+    /// The ending of a file that the consumer makes of this one, beside it, and may take for
+    /// newer than it is: publishing removes it.
+    fn derived(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// What the consumer bears.
+    fn limits(&self) -> Limits {
+        Limits::NONE
     }
 }
 
 /// All formats. The order is that of the documentation.
 pub fn formats() -> &'static [&'static dyn Format] {
-    &[&json::Json, &ndjson::Ndjson, &csv::Csv, &mmdb::Mmdb, &lines::NGINX_GEO, &lines::HAPROXY_MAP]
+    &[
+        &json::Json,
+        &ndjson::Ndjson,
+        &csv::Csv,
+        &lines::LIST,
+        &mmdb::Mmdb,
+        &lines::HAPROXY_MAP,
+        &lines::NGINX_GEO,
+        &lines::NGINX_GEO_RANGES,
+        &lines::GDNSD_NETS,
+        &bind_acl::BindAcl,
+        &czf::CZF,
+        &czf::CZF_DEEP,
+        &template::Plain,
+    ]
 }
 
 /// A name that no format has. The message lists those that exist.
@@ -153,6 +209,16 @@ pub fn by_name(name: &str) -> Result<&'static dyn Format, Unknown> {
         name: name.to_owned(),
         known: formats().iter().map(|f| f.name()).collect(),
     })
+}
+
+/// The addresses of each group of the view, also of those without any: touching ones are
+/// one, sorted by family and first address.
+fn by_group<'v>(view: &'v View<'_>) -> BTreeMap<&'v Token, Vec<Range>> {
+    let mut groups: BTreeMap<&Token, Vec<Range>> = view.groups().map(|g| (&g.token, Vec::new())).collect();
+    for answer in view.answers() {
+        groups.entry(answer.token).or_default().push(answer.range);
+    }
+    groups
 }
 
 /// Refuses a view of several spaces on behalf of a format that cannot tell them apart.

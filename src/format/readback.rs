@@ -5,6 +5,7 @@ use std::net::IpAddr;
 
 use thiserror::Error;
 
+use super::carried::carried;
 use super::view::{View, join};
 use crate::address::Range;
 use crate::table::{Name, Token};
@@ -100,19 +101,19 @@ impl ReadBack {
     }
 
     /// Whether the file answers every address of the families' whole space as the view does.
-    /// `carried` cuts a row down to what the format can say.
+    /// `excluded` is what the format cannot speak of ([`super::Format::excluded`]).
     ///
     /// # Errors
     /// The first difference.
-    pub fn verify(&self, view: &View<'_>, carried: impl Fn(Range) -> Option<Range>) -> Result<(), Mismatch> {
+    pub fn verify(&self, view: &View<'_>, excluded: &'static [Range]) -> Result<(), Mismatch> {
         if let Some(found) = self.default.as_ref().filter(|d| **d != view.default_group().token) {
             let expected = view.default_group().token.clone();
             return Err(Mismatch::Default { expected, found: found.clone() });
         }
         let spaced = self.rows.first().is_some_and(|row| row.space.is_some());
-        let wanted = view.answers().filter_map(|a| {
+        let wanted = view.answers().flat_map(|a| {
             let space = if spaced { Some(a.space) } else { None };
-            Some((space, carried(a.range)?, a.token))
+            carried(a.range, excluded).map(move |range| (space, range, a.token))
         });
         let found = self.rows.iter().map(|row| (row.space.as_ref(), row.range, &row.token));
         let default = self.default.as_ref();
@@ -228,6 +229,12 @@ impl Collector {
         }
         self.rows.push(ReadRow { space, range, token });
         Ok(())
+    }
+
+    /// Takes rows that stand in an order of their own.
+    pub(super) fn push_all(&mut self, mut rows: Vec<(Range, Token)>) -> Result<(), String> {
+        rows.sort_unstable();
+        rows.iter().try_for_each(|(range, token)| self.push(None, *range, token.as_str()))
     }
 
     /// What was collected.

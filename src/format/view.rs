@@ -1,7 +1,7 @@
 //! A generation as one export sees it: the rows of a space, each with its group.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use jiff::Timestamp;
 use sha2::{Digest, Sha256};
@@ -107,6 +107,15 @@ impl<'a> View<'a> {
             Self { rows, groups, default, edges: &snapshot.edges, default_edge: &snapshot.default_edge };
         view.check_edges()?;
         Ok(view)
+    }
+
+    /// The view with no other rows than those of the entries that are wanted: all other
+    /// addresses are answered with the default group.
+    pub fn only(mut self, wanted: impl Fn(&Entry) -> bool) -> Self {
+        self.rows.retain(|row| wanted(row.entry));
+        let used: HashSet<&Token> = self.rows.iter().map(|row| &row.group.token).collect();
+        self.groups.retain(|token, _| *token == self.default.token || used.contains(token));
+        self
     }
 
     /// The rows.

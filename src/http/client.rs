@@ -96,14 +96,29 @@ fn answer(status: StatusCode, json: bool, body: &[u8]) -> Result<Answer, Result<
 
 /// The HTTP request of an operation.
 fn request(operation: Operation) -> Result<Request<Full<Bytes>>, Box<dyn std::error::Error + Send + Sync>> {
-    let (method, path, body) = match operation {
-        Operation::Status => (Method::GET, "status", Vec::new()),
-        Operation::Held => (Method::GET, "held", Vec::new()),
-        Operation::Approve(body) => (Method::POST, "held/approve", serde_json::to_vec(&body)?),
-        Operation::Export(body) => (Method::POST, "export", serde_json::to_vec(&body)?),
-        Operation::Lookup(body) => (Method::POST, "lookup", serde_json::to_vec(&body)?),
-        Operation::Poll(body) => (Method::POST, "poll", serde_json::to_vec(&body)?),
+    let post = |path, body: Result<Vec<u8>, serde_json::Error>| (path, Some(body));
+    let (path, body) = match operation {
+        Operation::Status => ("status", None),
+        Operation::Held => ("held", None),
+        Operation::Edges => ("edges", None),
+        Operation::Conflicts => ("conflicts", None),
+        Operation::Diff(body) => post("diff", serde_json::to_vec(&body)),
+        Operation::Explain(body) => post("explain", serde_json::to_vec(&body)),
+        Operation::History(body) => post("history", serde_json::to_vec(&body)),
+        Operation::Approve(body) => post("held/approve", serde_json::to_vec(&body)),
+        Operation::Reject(body) => post("held/reject", serde_json::to_vec(&body)),
+        Operation::Drain(body) => post("edges/drain", serde_json::to_vec(&body)),
+        Operation::Undrain(body) => post("edges/undrain", serde_json::to_vec(&body)),
+        Operation::Rollback(body) => post("rollback", serde_json::to_vec(&body)),
+        Operation::Freeze(body) => post("freeze", serde_json::to_vec(&body)),
+        Operation::Release(body) => post("release", serde_json::to_vec(&body)),
+        Operation::Export(body) => post("export", serde_json::to_vec(&body)),
+        Operation::Lookup(body) => post("lookup", serde_json::to_vec(&body)),
+        Operation::Poll(body) => post("poll", serde_json::to_vec(&body)),
+        Operation::Reload(body) => post("reload", serde_json::to_vec(&body)),
     };
+    let method = if body.is_some() { Method::POST } else { Method::GET };
+    let body = body.transpose()?.unwrap_or_default();
     let mut request =
         Request::builder().method(method).uri(format!("/api/v1/{path}")).header(HOST, "localhost");
     if !body.is_empty() {

@@ -2,7 +2,9 @@
 //! carries it.
 
 mod client;
+mod peer;
 mod routes;
 
 pub use client::{ClientError, ControlClient};
-pub use routes::{Handle, Request, router};
+pub use peer::Peer;
+pub use routes::{Handle, Request, reading, router};

@@ -5,17 +5,21 @@ use axum::extract::rejection::JsonRejection;
 use axum::extract::{FromRequest, State};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use axum::routing::{get, post};
+use axum::routing::{MethodRouter, get, post};
 use axum::{Json, Router};
+use serde::de::DeserializeOwned;
 use tokio::sync::{mpsc, oneshot};
 
-use crate::cycle::{Answer, Operation, Problem, Reply};
+use super::peer::Asking;
+use crate::cycle::{Answer, Operation, Problem, Reply, Who};
 
 /// One request on its way to the owner of the store.
 #[derive(Debug)]
 pub struct Request {
     /// What is asked.
     pub operation: Operation,
+    /// Who asks.
+    pub who: Who,
     /// Where the reply goes. Whoever asked may have left.
     pub reply: oneshot::Sender<Reply>,
 }
@@ -38,8 +42,16 @@ impl Handle {
     /// # Errors
     /// What the owner of the store answers; `stopping` where it no longer does.
     pub async fn ask(&self, operation: Operation) -> Reply {
+        self.ask_as(operation, Who::nobody()).await
+    }
+
+    /// The same, for somebody.
+    ///
+    /// # Errors
+    /// As for [`Handle::ask`].
+    pub async fn ask_as(&self, operation: Operation, who: Who) -> Reply {
         let (reply, answer) = oneshot::channel();
-        if self.requests.send(Request { operation, reply }).await.is_err() {
+        if self.requests.send(Request { operation, who, reply }).await.is_err() {
             return Err(stopping());
         }
         answer.await.unwrap_or_else(|_| Err(stopping()))
@@ -50,45 +62,67 @@ fn stopping() -> Problem {
     Problem::new(503, "stopping", "the daemon is stopping", "try again when it runs")
 }
 
+/// The routes that only read, for TCP.
+pub fn reading(handle: Handle) -> Router {
+    read_only().fallback(nothing_there).with_state(handle)
+}
+
 /// The routes of the control socket.
 pub fn router(handle: Handle) -> Router {
-    Router::new()
-        .route("/livez", get(|| async { "ok\n" }))
-        .route("/api/v1/status", get(status))
-        .route("/api/v1/held", get(held))
-        .route("/api/v1/held/approve", post(approve))
-        .route("/api/v1/lookup", post(lookup))
-        .route("/api/v1/export", post(export))
-        .route("/api/v1/poll", post(poll))
+    read_only()
+        .route("/api/v1/held/approve", act(Operation::Approve))
+        .route("/api/v1/held/reject", act(Operation::Reject))
+        .route("/api/v1/edges/drain", act(Operation::Drain))
+        .route("/api/v1/edges/undrain", act(Operation::Undrain))
+        .route("/api/v1/rollback", act(Operation::Rollback))
+        .route("/api/v1/freeze", act(Operation::Freeze))
+        .route("/api/v1/release", act(Operation::Release))
+        .route("/api/v1/poll", act(Operation::Poll))
+        .route("/api/v1/reload", act(Operation::Reload))
         .fallback(nothing_there)
         .with_state(handle)
 }
 
-async fn status(State(handle): State<Handle>) -> Response {
-    respond(handle.ask(Operation::Status).await)
+fn read_only() -> Router<Handle> {
+    Router::new()
+        .route("/livez", get(|| async { "ok\n" }))
+        .route("/readyz", get(ready))
+        .route("/api/v1/status", ask(Operation::Status))
+        .route("/api/v1/held", ask(Operation::Held))
+        .route("/api/v1/edges", ask(Operation::Edges))
+        .route("/api/v1/conflicts", ask(Operation::Conflicts))
+        .route("/api/v1/diff", act(Operation::Diff))
+        .route("/api/v1/explain", act(Operation::Explain))
+        .route("/api/v1/history", act(Operation::History))
+        .route("/api/v1/lookup", act(Operation::Lookup))
+        .route("/api/v1/export", act(Operation::Export))
 }
 
-async fn held(State(handle): State<Handle>) -> Response {
-    respond(handle.ask(Operation::Held).await)
+/// What is asked without a body.
+fn ask(operation: Operation) -> MethodRouter<Handle> {
+    get(async move |State(handle): State<Handle>| respond(handle.ask(operation).await))
 }
 
-async fn approve(
-    State(handle): State<Handle>,
-    Body(request): Body<crate::cycle::ApproveRequest>,
-) -> Response {
-    respond(handle.ask(Operation::Approve(request)).await)
+/// What is asked with a body.
+fn act<T: DeserializeOwned + Send + 'static>(make: fn(T) -> Operation) -> MethodRouter<Handle> {
+    post(async move |State(handle): State<Handle>, Asking(who): Asking, Body(request): Body<T>| {
+        respond(handle.ask_as(make(request), who).await)
+    })
 }
 
-async fn lookup(State(handle): State<Handle>, Body(request): Body<crate::cycle::LookupRequest>) -> Response {
-    respond(handle.ask(Operation::Lookup(request)).await)
-}
-
-async fn export(State(handle): State<Handle>, Body(request): Body<crate::cycle::ExportRequest>) -> Response {
-    respond(handle.ask(Operation::Export(request)).await)
-}
-
-async fn poll(State(handle): State<Handle>, Body(request): Body<crate::cycle::PollRequest>) -> Response {
-    respond(handle.ask(Operation::Poll(request)).await)
+async fn ready(State(handle): State<Handle>) -> Response {
+    match handle.ask(Operation::Status).await {
+        Ok(Answer::Json(status)) if status.get("filled") == Some(&serde_json::Value::Bool(true)) => {
+            "ready\n".into_response()
+        }
+        Ok(_) => {
+            let wait = [(header::RETRY_AFTER, "30")];
+            let detail = "not enough of the fleet has been read; /api/v1/status shows how far it is";
+            (wait, problem(Problem::new(503, "not-filled", "nothing is published yet", detail)))
+                .into_response()
+        }
+        Err(refusal) => problem(refusal),
+    }
 }
 
 async fn nothing_there() -> Response {

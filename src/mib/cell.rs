@@ -20,6 +20,8 @@ pub(super) enum ColumnForm {
     Octets4,
     /// An IPv6 address as OCTET STRING of sixteen octets.
     Octets16,
+    /// The leading octets of an IPv6 address, at most sixteen; the rest are zeros.
+    Ipv6Prefix,
     /// An IPv4 address as a 32-bit integer of either sign.
     AddressInteger,
     /// An address as text.
@@ -28,6 +30,8 @@ pub(super) enum ColumnForm {
     AddressType,
     /// InetAddress: octets whose type another field gives.
     Address { kind: Own },
+    /// A network, whose type another field gives; as text its type may stand for itself.
+    Network { kind: Option<Own>, written: Written },
     /// Text in the router's encoding.
     Text,
     /// RowStatus (RFC 2579).
@@ -36,17 +40,40 @@ pub(super) enum ColumnForm {
     Bits,
 }
 
+/// How a network is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Written {
+    /// As text where it is the text of a network, else as octets. No network that anybody
+    /// has is, as sixteen octets, the text of one: they would begin with a digit or letter,
+    /// and nothing is assigned there.
+    Either,
+    /// As text, perhaps with its length: `192.0.2.0/24`.
+    Text,
+    /// As four or sixteen octets.
+    Octets,
+}
+
 impl ColumnForm {
     /// What the cells may be used for.
     pub(super) fn kind(self) -> Kind {
         match self {
             Self::Integer | Self::Count => Kind::Integer,
-            Self::IpAddress | Self::Octets4 | Self::Octets16 => Kind::Address,
+            Self::IpAddress | Self::Octets4 | Self::Octets16 | Self::Ipv6Prefix => Kind::Address,
             Self::AddressInteger | Self::AddressText | Self::Address { .. } => Kind::Address,
             Self::AddressType => Kind::AddressType,
+            Self::Network { .. } => Kind::Network,
             Self::Text => Kind::Text,
             Self::RowStatus => Kind::RowStatus,
             Self::Bits => Kind::Bits,
+        }
+    }
+
+    /// The field that gives its InetAddressType.
+    pub(super) fn address_type(self) -> Option<Own> {
+        match self {
+            Self::Address { kind } => Some(kind),
+            Self::Network { kind, .. } => kind,
+            _ => None,
         }
     }
 }
@@ -66,6 +93,8 @@ pub(super) fn decode(form: ColumnForm, value: &Value, kind: Option<i128>) -> Res
         ColumnForm::IpAddress => ip_address(value)?,
         ColumnForm::Octets4 => v4(exactly(octets(value)?)?),
         ColumnForm::Octets16 => v6(exactly(octets(value)?)?),
+        ColumnForm::Ipv6Prefix => v6(padded(octets(value)?)?),
+        ColumnForm::Network { written, .. } => network(written, kind, octets(value)?)?,
         ColumnForm::AddressInteger => address_integer(value)?,
         ColumnForm::AddressText => address_text(octets(value)?)?,
         ColumnForm::Address { .. } => inet_address(kind.unwrap_or(-1), octets(value)?)?,
@@ -101,6 +130,55 @@ fn ip_address(value: &Value) -> Result<Field, String> {
 
 fn exactly<const N: usize>(octets: &[u8]) -> Result<[u8; N], String> {
     octets.try_into().map_err(|_| format!("{} octets where an address has {N}", octets.len()))
+}
+
+fn padded(octets: &[u8]) -> Result<[u8; 16], String> {
+    let mut all = [0; 16];
+    let head = all.get_mut(..octets.len());
+    head.ok_or_else(|| format!("{} octets where an address has 16", octets.len()))?.copy_from_slice(octets);
+    Ok(all)
+}
+
+fn network(written: Written, kind: Option<i128>, octets: &[u8]) -> Result<Field, String> {
+    let from_octets = || match inet_address(kind.unwrap_or(-1), octets)? {
+        Field::Address(address) => Ok(Field::Network(address, None)),
+        other => Ok(other),
+    };
+    match written {
+        Written::Octets => from_octets(),
+        Written::Text => network_text(kind, octets),
+        Written::Either => network_text(kind, octets)
+            .or_else(|no_text| if matches!(octets.len(), 4 | 16) { from_octets() } else { Err(no_text) }),
+    }
+}
+
+/// A network as text: an address, perhaps with `/` and the length of its prefix.
+fn network_text(kind: Option<i128>, octets: &[u8]) -> Result<Field, String> {
+    if octets.is_empty() {
+        return Ok(Field::NoAddress);
+    }
+    let no_network = || format!("\"{}\" is no network", octets.escape_ascii());
+    let text = std::str::from_utf8(octets).map_err(|_| no_network())?;
+    let (address, length) = match text.split_once('/') {
+        Some((address, length)) => (address, Some(length)),
+        None => (text, None),
+    };
+    let (address, family, width) = match address.parse::<IpAddr>().map_err(|_| no_network())? {
+        IpAddr::V4(address) => (v4(address.octets()), 1, 32),
+        IpAddr::V6(address) => (v6(address.octets()), 2, 128),
+    };
+    if kind.is_some_and(|kind| kind != family) {
+        return Err(format!("\"{text}\" is not of address type {}", kind.unwrap_or_default()));
+    }
+    let digits = |length: &&str| length.bytes().all(|byte| byte.is_ascii_digit());
+    let length = length.map(|length| {
+        let number = Some(length).filter(digits).and_then(|length| length.parse::<u8>().ok());
+        number.filter(|number| *number <= width).ok_or_else(no_network)
+    });
+    match address {
+        Field::Address(address) => Ok(Field::Network(address, length.transpose()?)),
+        other => Ok(other),
+    }
 }
 
 /// A 32-bit address as INTEGER is negative from 128.0.0.0 on, where the agent keeps to 32
@@ -222,6 +300,65 @@ mod tests {
         assert_eq!(decode(form, &octets(&[]), Some(0)), Ok(Field::NoAddress));
         assert!(decode(form, &octets(&[10, 0, 0, 250]), Some(2)).is_err());
         assert!(decode(form, &octets(&[10, 0, 0, 250]), None).is_err());
+    }
+
+    #[test]
+    fn a_short_ipv6_prefix_is_padded_with_zeros() {
+        let decode = |text: &[u8]| decode(ColumnForm::Ipv6Prefix, &octets(text), None);
+        assert_eq!(decode(&[0x20, 1, 0xd, 0xb8, 0x10]), address("2001:db8:1000::"));
+        assert_eq!(decode(&[]), address("::"));
+        let mut whole = [0; 16];
+        whole[..2].copy_from_slice(&[0x20, 1]);
+        whole[15] = 9;
+        assert_eq!(decode(&whole), address("2001::9"));
+        assert!(decode(&[0x20; 17]).is_err());
+        let mut mapped = [0; 16];
+        mapped[10..].copy_from_slice(&[0xff, 0xff, 192, 0, 2, 1]);
+        assert!(decode(&mapped).is_err());
+    }
+
+    fn network(written: Written, kind: Option<i128>, text: &[u8]) -> Result<Field, String> {
+        decode(ColumnForm::Network { kind: Some(Own::Part(0)), written }, &octets(text), kind)
+    }
+
+    #[test]
+    fn a_network_is_read_as_text_or_as_octets() {
+        let ip = |text: &str| text.parse().unwrap();
+        let text = |kind, text: &str| network(Written::Either, Some(kind), text.as_bytes());
+        assert_eq!(text(1, "10.0.0.0/22"), Ok(Field::Network(ip("10.0.0.0"), Some(22))));
+        assert_eq!(text(1, "10.0.0.0"), Ok(Field::Network(ip("10.0.0.0"), None)));
+        assert_eq!(text(2, "2001:db8:1000::"), Ok(Field::Network(ip("2001:db8:1000::"), None)));
+        // Sixteen characters are no sixteen octets.
+        assert_eq!(text(2, "2001:db8:10::/48"), Ok(Field::Network(ip("2001:db8:10::"), Some(48))));
+        assert_eq!(text(1, ""), Ok(Field::NoAddress));
+        let either = |kind, octets: &[u8]| network(Written::Either, Some(kind), octets);
+        assert_eq!(either(1, &[100, 64, 0, 0]), Ok(Field::Network(ip("100.64.0.0"), None)));
+        // Four characters are four octets where the type is IPv4, and a text where it is IPv6.
+        assert_eq!(either(1, b"::/0"), Ok(Field::Network(ip("58.58.47.48"), None)));
+        assert_eq!(either(2, b"::/0"), Ok(Field::Network(ip("::"), Some(0))));
+    }
+
+    #[test]
+    fn a_network_that_contradicts_its_type_or_form_is_refused() {
+        for (written, kind, octets) in [
+            (Written::Either, Some(1), &b"2001:db8::/32"[..]),
+            (Written::Either, Some(2), b"10.0.0.0/22"),
+            (Written::Either, Some(1), b"10.0.0.0/33"),
+            (Written::Either, Some(1), b"10.0.0.0/"),
+            (Written::Either, Some(1), b"10.0.0.0/+8"),
+            (Written::Either, Some(1), b"10.0.0.0/22 "),
+            (Written::Either, Some(2), &[100, 64, 0, 0]),
+            (Written::Either, Some(1), &[1, 2, 3]),
+            (Written::Either, Some(2), b"::ffff:192.0.2.0/120"),
+            (Written::Either, Some(3), &[100, 64, 0, 0]),
+            (Written::Either, None, &[100, 64, 0, 0]),
+            (Written::Text, Some(1), &[100, 64, 0, 0]),
+            (Written::Octets, Some(1), b"10.0.0.0/22"),
+        ] {
+            assert!(network(written, kind, octets).is_err(), "{written:?} {kind:?} {octets:?}");
+        }
+        let untyped = ColumnForm::Network { kind: None, written: Written::Text };
+        assert!(decode(untyped, &octets(b"10.0.0.0/22"), None).is_ok());
     }
 
     #[test]

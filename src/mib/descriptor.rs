@@ -19,6 +19,10 @@ pub struct Descriptor {
     pub(super) vendor: String,
     pub(super) notes: Vec<String>,
     pub(super) encoding: Option<Encoding>,
+    /// Whether a pool group stands for its VRF, where the configuration does not say.
+    pub(super) group_as_vrf: bool,
+    /// What the router calls its default VRF, which is the empty one here.
+    pub(super) default_vrf: Option<String>,
     pub(super) detect: Option<Detect>,
     pub(super) contexts: Option<Contexts>,
     pub(super) tables: Vec<Table>,
@@ -60,6 +64,8 @@ pub(super) struct Table {
     pub(super) name: Name,
     pub(super) mib: Option<String>,
     pub(super) entry: Oid,
+    /// How many rows it may have before it is too large to be read.
+    pub(super) max_rows: Option<u32>,
     pub(super) parts: Vec<Part>,
     /// Ascending by number.
     pub(super) columns: Vec<Column>,
@@ -76,6 +82,15 @@ pub(super) struct Column {
     pub(super) number: u32,
     pub(super) form: ColumnForm,
     pub(super) optional: bool,
+    pub(super) otherwise: Option<Otherwise>,
+}
+
+/// What a missing cell stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Otherwise {
+    Number(i128),
+    /// What another field of the row says.
+    Field(Own),
 }
 
 /// An index part or a column of the table at hand.
@@ -109,22 +124,78 @@ pub(super) enum On {
     Index(Vec<Own>),
     /// This field and a column of the other table.
     Column { own: Own, column: usize },
+    /// Nothing: the other table has one row.
+    Single,
 }
 
 /// How the rows of a table become ranges.
 #[derive(Clone, Debug)]
 pub(super) struct Ranges {
-    pub(super) recipe: Recipe,
-    pub(super) pool: Ref,
-    pub(super) vrf: Option<Ref>,
+    /// The ways of making a range, at least one. A row is of the first that is for it and
+    /// whose addresses are set.
+    pub(super) kinds: Vec<RangeKind>,
+    pub(super) pool: Pool,
+    pub(super) vrf: Option<Vrf>,
     pub(super) size: Option<Ref>,
     pub(super) used: Option<Ref>,
-    /// Rows count only where the field has one of these numbers (or bits).
-    pub(super) only: Vec<(Ref, Vec<i128>)>,
+    pub(super) delegated: Option<Delegated>,
+    pub(super) only: Vec<Only>,
+    pub(super) lengths: Lengths,
     pub(super) skip_pools: Vec<Glob>,
     pub(super) exclude: Option<Exclude>,
-    /// The better table: rows count only for what it lacks.
-    pub(super) fallback_for: Option<usize>,
+    /// The better tables: rows count only for what all of them lack.
+    pub(super) fallbacks: Vec<Fallback>,
+}
+
+/// One way of making a range.
+#[derive(Clone, Debug)]
+pub(super) struct RangeKind {
+    pub(super) only: Vec<Only>,
+    pub(super) recipe: Recipe,
+}
+
+/// Rows count only where the field has one of these numbers (or bits).
+#[derive(Clone, Debug)]
+pub(super) struct Only {
+    pub(super) field: Ref,
+    pub(super) values: Vec<i128>,
+}
+
+/// Where a pool's name is.
+#[derive(Clone, Debug)]
+pub(super) enum Pool {
+    Field(Ref),
+    /// All rows are of one pool, which the router has no name for.
+    Named(Name),
+}
+
+/// Where the VRF is.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Vrf {
+    pub(super) field: Ref,
+    /// It is a pool group, which may stand for its VRF.
+    pub(super) group: bool,
+}
+
+/// How long the prefixes are that are delegated out of a range.
+#[derive(Clone, Debug)]
+pub(super) struct Delegated {
+    pub(super) length: Ref,
+    pub(super) only: Vec<Only>,
+}
+
+/// How long a prefix may be, from and to.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Lengths {
+    pub(super) v4: Option<(u8, u8)>,
+    pub(super) v6: Option<(u8, u8)>,
+}
+
+/// A better table, and the fields by which it is seen to have a row: here, there.
+#[derive(Clone, Debug)]
+pub(super) struct Fallback {
+    pub(super) better: usize,
+    pub(super) same: Vec<(Own, Own)>,
 }
 
 /// What a range is made of.
@@ -132,7 +203,12 @@ pub(super) struct Ranges {
 pub(super) enum Recipe {
     StartEnd(Ref, Ref),
     NetworkMask(Ref, Ref),
-    PrefixLength(Ref, Ref),
+    /// The network that an address with host bits lies in.
+    GatewayMask(Ref, Ref),
+    /// A field that holds a network may have the length itself.
+    PrefixLength(Ref, Option<Ref>),
+    /// The first prefix and the last of a run, and the length of each.
+    PrefixRun(Ref, Ref, Ref),
 }
 
 /// Rows whose addresses are taken out of the other rows of their group.
@@ -185,9 +261,10 @@ impl Descriptor {
         (0..self.tables.len()).map(|index| TableRef { descriptor: self, index })
     }
 
-    /// Whether its pools are spread over SNMP contexts.
-    pub fn has_contexts(&self) -> bool {
-        self.contexts.is_some()
+    /// The name under which the router lists its default context, where its pools are spread
+    /// over SNMP contexts.
+    pub fn default_context(&self) -> Option<&str> {
+        self.contexts.as_ref().map(|contexts| contexts.default.as_str())
     }
 }
 
@@ -216,6 +293,12 @@ impl<'a> TableRef<'a> {
         Columns { entry: table.entry.clone(), columns }
     }
 
+    /// How many rows it may have before it is too large to be read; none where only the
+    /// poll's own cap holds.
+    pub fn max_rows(self) -> Option<u32> {
+        self.table().max_rows
+    }
+
     /// Whether ranges are read from it; the others give names to them.
     pub fn has_ranges(self) -> bool {
         self.table().ranges.is_some()
@@ -223,7 +306,7 @@ impl<'a> TableRef<'a> {
 
     /// Whether ranges are read from it only where a better table lacks them.
     pub fn is_fallback(self) -> bool {
-        self.table().ranges.as_ref().is_some_and(|ranges| ranges.fallback_for.is_some())
+        self.table().ranges.as_ref().is_some_and(|ranges| !ranges.fallbacks.is_empty())
     }
 
     /// Whether it lists the SNMP contexts; then it is read in the default one alone.
@@ -264,28 +347,44 @@ impl Table {
     }
 }
 
-impl Ranges {
+impl Recipe {
     /// The fields that a range is made of.
-    pub(super) fn ends(&self) -> [Ref; 2] {
-        match self.recipe {
-            Recipe::StartEnd(a, b) | Recipe::NetworkMask(a, b) | Recipe::PrefixLength(a, b) => [a, b],
+    pub(super) fn fields(self) -> Vec<Ref> {
+        match self {
+            Self::StartEnd(a, b) | Self::NetworkMask(a, b) | Self::GatewayMask(a, b) => vec![a, b],
+            Self::PrefixLength(prefix, length) => [Some(prefix), length].into_iter().flatten().collect(),
+            Self::PrefixRun(first, last, length) => vec![first, last, length],
         }
     }
 
-    /// The fields without which a row is not read.
-    pub(super) fn needed(&self) -> Vec<Ref> {
-        let mut fields = self.ends().to_vec();
-        fields.push(self.pool);
-        fields.extend(self.vrf);
-        fields.extend(self.only.iter().map(|(field, _)| *field));
+    /// Whether every range of it is one prefix.
+    pub(super) fn is_block(self) -> bool {
+        matches!(self, Self::NetworkMask(..) | Self::GatewayMask(..) | Self::PrefixLength(..))
+    }
+}
+
+impl Ranges {
+    /// The fields without which a row is not read. `groups`: whether pool groups are VRFs.
+    pub(super) fn needed(&self, groups: bool) -> Vec<Ref> {
+        let mut fields: Vec<Ref> = self.kinds.iter().flat_map(|kind| kind.recipe.fields()).collect();
+        if let Pool::Field(field) = self.pool {
+            fields.push(field);
+        }
+        fields.extend(self.vrf.filter(|vrf| groups || !vrf.group).map(|vrf| vrf.field));
+        let kinds = self.kinds.iter().flat_map(|kind| &kind.only);
+        fields.extend(self.only.iter().chain(kinds).map(|only| only.field));
         fields
     }
 
-    /// All fields that are used.
+    /// All fields that are used, but for those that better tables are compared by.
     pub(super) fn used_fields(&self) -> Vec<Ref> {
-        let mut fields = self.needed();
+        let mut fields = self.needed(true);
         fields.extend(self.size);
         fields.extend(self.used);
+        if let Some(delegated) = &self.delegated {
+            fields.push(delegated.length);
+            fields.extend(delegated.only.iter().map(|only| only.field));
+        }
         if let Some(exclude) = &self.exclude {
             fields.push(Ref::Own(exclude.field));
             fields.extend(exclude.within.iter().map(|field| Ref::Own(*field)));

@@ -16,6 +16,11 @@ impl Descriptor {
         under.map(|prefix| prefix.arcs().len()).max()
     }
 
+    /// Whether a router is one of this descriptor's, by what it says of itself.
+    pub fn is_for(&self, sys_object_id: &Oid, sys_descr: &str) -> bool {
+        self.knows(sys_object_id, sys_descr).is_some()
+    }
+
     /// The tables whose rows tell that a router answers to this descriptor.
     pub fn probes(&self) -> impl Iterator<Item = super::TableRef<'_>> {
         self.tables().filter(|table| table.has_ranges())

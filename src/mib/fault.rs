@@ -26,7 +26,8 @@ pub enum Fault {
     Restarted,
     /// The router's name could not be resolved: of the router itself that says nothing.
     Unresolved,
-    /// The router says that it has no such table, but it once had rows.
+    /// A table that once had rows has none, while another has rows that need it, or ranges
+    /// that would take the place of its own.
     Vanished,
 }
 

@@ -10,6 +10,8 @@ pub(super) enum Field {
     Integer(i128),
     /// An address.
     Address(IpAddr),
+    /// A network, with the length of its prefix where that was told with it.
+    Network(IpAddr, Option<u8>),
     /// InetAddressType unknown(0) with no octets: there is no address.
     NoAddress,
     /// An address that is well framed but that no range can be made of; why.
@@ -27,6 +29,7 @@ pub(super) enum Kind {
     AddressType,
     Bits,
     Integer,
+    Network,
     Oid,
     RowStatus,
     Text,
@@ -39,6 +42,7 @@ impl fmt::Display for Kind {
             Self::AddressType => "an address type",
             Self::Bits => "bits",
             Self::Integer => "a number",
+            Self::Network => "a network",
             Self::Oid => "an OID",
             Self::RowStatus => "a row status",
             Self::Text => "text",
@@ -80,7 +84,8 @@ impl fmt::Display for Field {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Integer(n) => write!(f, "{n}"),
-            Self::Address(address) => write!(f, "{address}"),
+            Self::Address(address) | Self::Network(address, None) => write!(f, "{address}"),
+            Self::Network(address, Some(length)) => write!(f, "{address}/{length}"),
             Self::NoAddress => f.write_str("no address"),
             Self::Refused(why) => f.write_str(why),
             Self::Octets(octets) => write!(f, "\"{}\"", octets.escape_ascii()),

@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use super::field::{Field, Kind, inet_address, v4};
+use super::field::{Field, Kind, inet_address, v4, v6};
 use crate::table::Name;
 
 /// One part of a row's index.
@@ -21,6 +21,8 @@ pub(super) enum PartForm {
     Integer,
     /// IpAddress: four arcs.
     IpAddress,
+    /// Ipv6Address: sixteen arcs.
+    Ipv6Address,
     /// A string of variable size: its length, then its octets.
     Octets,
     /// A string of fixed size: its octets.
@@ -40,7 +42,7 @@ impl PartForm {
     pub(super) fn kind(self) -> Kind {
         match self {
             Self::Integer => Kind::Integer,
-            Self::IpAddress | Self::Address { .. } => Kind::Address,
+            Self::IpAddress | Self::Ipv6Address | Self::Address { .. } => Kind::Address,
             Self::Octets | Self::OctetsFixed(_) | Self::OctetsImplied => Kind::Text,
             Self::AddressType => Kind::AddressType,
             Self::Oid => Kind::Oid,
@@ -83,6 +85,10 @@ fn decode_part(part: &Part, before: &[Field], rest: &mut &[u32]) -> Result<Field
         PartForm::IpAddress => {
             let octets = octets(part, take(part, rest, 4)?)?;
             octets.try_into().map(v4).map_err(|_| IndexError::Short(part.name.clone()))?
+        }
+        PartForm::Ipv6Address => {
+            let octets = octets(part, take(part, rest, 16)?)?;
+            octets.try_into().map(v6).map_err(|_| IndexError::Short(part.name.clone()))?
         }
         PartForm::Octets => Field::Octets(octets(part, counted(part, rest)?)?),
         PartForm::OctetsFixed(length) => Field::Octets(octets(part, take(part, rest, length)?)?),
@@ -146,6 +152,19 @@ mod tests {
             decode(&parts(&[PartForm::Integer]), &[4294967295]).unwrap(),
             [Field::Integer(4294967295)]
         );
+    }
+
+    #[test]
+    fn an_ipv6_address_of_fixed_size_has_no_length() {
+        let forms = parts(&[PartForm::Octets, PartForm::Ipv6Address]);
+        let mut arcs = vec![1, 97, 32, 1, 13, 184];
+        arcs.extend([0; 12]);
+        assert_eq!(decode(&forms, &arcs).unwrap(), [text("a"), address("2001:db8::")]);
+        assert_eq!(decode(&forms, &arcs[..17]), Err(IndexError::Short("p1".into())));
+        let mut mapped = vec![1, 97, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 255, 255, 192, 0, 2, 1];
+        assert!(matches!(decode(&forms, &mapped).unwrap()[1], Field::Refused(_)));
+        mapped[17] = 256;
+        assert!(matches!(decode(&forms, &mapped), Err(IndexError::NoOctet(..))));
     }
 
     #[test]

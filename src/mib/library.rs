@@ -13,11 +13,20 @@ use crate::snmp::Oid;
 use crate::table::Name;
 
 /// The files of `mibs/`, built in.
-const BUILT_IN: [(&str, &str); 5] = [
+const BUILT_IN: [(&str, &str); 14] = [
+    ("cisco-ios-xr.toml", include_str!("../../mibs/cisco-ios-xr.toml")),
     ("cisco-ios.toml", include_str!("../../mibs/cisco-ios.toml")),
+    ("ericsson-redback.toml", include_str!("../../mibs/ericsson-redback.toml")),
+    ("ericsson-ssr.toml", include_str!("../../mibs/ericsson-ssr.toml")),
+    ("h3c-comware.toml", include_str!("../../mibs/h3c-comware.toml")),
     ("huawei.toml", include_str!("../../mibs/huawei.toml")),
+    ("juniper-junos.toml", include_str!("../../mibs/juniper-junos.toml")),
     ("juniper-junose.toml", include_str!("../../mibs/juniper-junose.toml")),
     ("netelastic-flexbng.toml", include_str!("../../mibs/netelastic-flexbng.toml")),
+    ("nokia-sros.toml", include_str!("../../mibs/nokia-sros.toml")),
+    ("standard-connected.toml", include_str!("../../mibs/standard-connected.toml")),
+    ("standard-inet-routes.toml", include_str!("../../mibs/standard-inet-routes.toml")),
+    ("standard-ip-routes.toml", include_str!("../../mibs/standard-ip-routes.toml")),
     ("zte-uas.toml", include_str!("../../mibs/zte-uas.toml")),
 ];
 

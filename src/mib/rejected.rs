@@ -31,9 +31,27 @@ pub enum RejectReason {
     NotActive,
     /// Void: its last address lies before its first.
     Reversed,
+    /// Not read: the router does not tell how large the network is.
+    Unresolved,
 }
 
 impl RejectReason {
+    /// All of them.
+    pub const ALL: [Self; 12] = [
+        Self::AmbiguousJoin,
+        Self::BadCell,
+        Self::BadIndex,
+        Self::Contradiction,
+        Self::Excluded,
+        Self::Filtered,
+        Self::MissingCell,
+        Self::MissingRow,
+        Self::NoAddress,
+        Self::NotActive,
+        Self::Reversed,
+        Self::Unresolved,
+    ];
+
     /// Whether the row was read and means nothing; else it was not read, and what it listed
     /// before is kept.
     pub const fn is_void(self) -> bool {
@@ -44,7 +62,28 @@ impl RejectReason {
             | Self::BadIndex
             | Self::Contradiction
             | Self::MissingCell
-            | Self::MissingRow => false,
+            | Self::MissingRow
+            | Self::Unresolved => false,
+        }
+    }
+}
+
+impl RejectReason {
+    /// The reason in words, for people.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::AmbiguousJoin => "not read, because several rows could be the one it belongs to",
+            Self::BadCell => "not read, because a value is not what it must be",
+            Self::BadIndex => "not read, because its index cannot be decoded",
+            Self::Contradiction => "not read, because two of its values cannot both be true",
+            Self::Excluded => "left out",
+            Self::Filtered => "no range of addresses by the descriptor",
+            Self::MissingCell => "not read, because a value is missing",
+            Self::MissingRow => "not read, because the row that it belongs to is missing",
+            Self::NoAddress => "nothing configured",
+            Self::NotActive => "not active",
+            Self::Reversed => "its end lies before its start",
+            Self::Unresolved => "not read, because its size is not told",
         }
     }
 }
@@ -77,8 +116,13 @@ impl Reject {
 
 impl Rejected {
     pub(super) fn of(table: &Name, index: &[u32], reject: Reject) -> Self {
-        let arcs: Vec<String> = index.iter().map(u32::to_string).collect();
-        Self { table: table.clone(), index: arcs.join("."), reason: reject.reason, detail: reject.detail }
+        Self { table: table.clone(), index: dotted(index), reason: reject.reason, detail: reject.detail }
+    }
+
+    /// The row and the reason in a sentence, for people.
+    pub fn sentence(&self) -> String {
+        let kept = if self.reason.is_void() { "" } else { " (what it listed before is kept)" };
+        format!("row {} of {}: {}: {}{kept}", self.index, self.table, self.reason.words(), self.detail)
     }
 
     /// A row that the configuration leaves out.
@@ -90,4 +134,10 @@ impl Rejected {
     pub(crate) fn arcs(&self) -> Vec<u32> {
         self.index.split('.').filter_map(|arc| arc.parse().ok()).collect()
     }
+}
+
+/// An index as people and programs read it.
+pub(super) fn dotted(index: &[u32]) -> String {
+    let arcs: Vec<String> = index.iter().map(u32::to_string).collect();
+    arcs.join(".")
 }

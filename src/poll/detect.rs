@@ -16,6 +16,18 @@ pub(super) struct Chosen {
     pub(super) detection: Option<Detection>,
 }
 
+impl Chosen {
+    /// Whether the router is known to be one of the descriptor's, however it was chosen.
+    pub(super) fn knows(&self, system: &System, request: &Request) -> bool {
+        let name = self.descriptor.name();
+        let stored = self.detection.as_ref().or(request.remembered.detection.as_ref());
+        let by_itself = system.object_id.as_ref().is_some_and(|object_id| {
+            self.descriptor.is_for(object_id, system.descr.as_deref().unwrap_or_default())
+        });
+        by_itself || stored.is_some_and(|detection| detection.descriptor == *name)
+    }
+}
+
 /// The descriptor that the configuration names, else the remembered one, as long as the
 /// router says the same of itself, else the one that knows it.
 pub(super) async fn choose(

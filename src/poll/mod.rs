@@ -8,6 +8,7 @@ mod detect;
 mod polled;
 mod remembered;
 mod request;
+mod seen;
 mod system;
 mod tables;
 
@@ -16,6 +17,7 @@ use std::time::Instant;
 pub use polled::{Polled, State, TableResult};
 pub use remembered::{Remembered, RememberedTable};
 pub use request::{Choice, Filter, Request, Spaces};
+pub use seen::SeenVrf;
 
 use crate::mib::{DecodedTable, Fault};
 use crate::snmp::{Context, Failure, Session, Transport};
@@ -60,7 +62,8 @@ async fn run(session: &mut Session, request: &Request, polled: &mut Polled) -> R
     polled.meet(&system, request);
     let chosen = detect::choose(session, request, &system).await?;
     polled.choose(&chosen);
-    let tables = tables::read(session, request, &chosen.descriptor).await;
+    let ours = chosen.knows(&system, request);
+    let tables = tables::read(session, request, &chosen.descriptor, ours).await;
     let still_up = system.still_up(session, &request.context, begun.elapsed()).await;
     polled.fill(request, &chosen.descriptor, tables.decode(&chosen.descriptor, request));
     still_up

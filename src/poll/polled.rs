@@ -1,5 +1,6 @@
 //! What one poll found.
 
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,7 +14,7 @@ use super::system::System;
 use super::{Choice, Decoded, Request, Stop};
 use crate::mib::{Descriptor, Fault, RejectReason, Rejected};
 use crate::snmp::Cost;
-use crate::table::{Detection, Engine, Name, PolledTable, TableOutcome};
+use crate::table::{Detection, Engine, Name, PolledTable, Row, TableOutcome};
 
 /// What became of a poll. A closed list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -42,6 +43,8 @@ pub struct TableResult {
     pub rows: u64,
     /// The repetitions that were found to work; none where it was not asked for.
     pub repetitions: Option<u32>,
+    /// How long the prefixes are that are delegated out of an IPv6 range, by its row.
+    pub delegated: BTreeMap<Row, u8>,
 }
 
 /// What one poll of one BAS found.
@@ -116,6 +119,16 @@ impl Polled {
         polled
     }
 
+    /// The same poll, with what it cost to ask in vain elsewhere before.
+    pub fn after(mut self, vain: Option<&Self>) -> Self {
+        if let Some(vain) = vain {
+            self.cost.requests += vain.cost.requests;
+            self.cost.retries += vain.cost.retries;
+            self.cost.bytes += vain.cost.bytes;
+        }
+        self
+    }
+
     /// All ranges that were read, in the order of the tables and of the router.
     pub fn ranges(&self) -> impl Iterator<Item = &crate::table::Listed> {
         self.tables.iter().flat_map(|table| &table.table.listed)
@@ -146,6 +159,7 @@ impl Polled {
                 detail: table.detail,
                 rows: table.rows,
                 repetitions: Some(repetitions),
+                delegated: table.delegated,
             };
             let mut rejected = table.rejected;
             result.sort_out(request, &mut rejected);
@@ -155,20 +169,16 @@ impl Polled {
         self.notes.extend(decoded.notes);
         self.judge(descriptor);
         self.recall(request, descriptor, decoded.listed.as_deref());
+        self.note_empty(request, descriptor);
     }
 
     fn judge(&mut self, descriptor: &Descriptor) {
         let failed = self.tables.iter().find_map(|result| Some((result.fault?, result)));
-        let is_source = |result: &TableResult| {
-            let name = result.table.name.split('@').next().unwrap_or_default();
-            descriptor.tables().any(|table| table.has_ranges() && **table.name() == *name)
-        };
-        let complete = |result: &&TableResult| result.table.outcome == TableOutcome::Complete;
         (self.state, self.reason, self.detail) = match failed {
             Some((fault, result)) => {
                 (State::Failed, Some(fault), format!("{}: {}", result.table.name, result.detail))
             }
-            None if self.tables.iter().filter(complete).any(is_source) => {
+            None if self.tables.iter().any(|result| result.is_complete_source(descriptor)) => {
                 (State::Complete, None, String::new())
             }
             None => {
@@ -176,6 +186,28 @@ impl Polled {
                 (State::Unsupported, Some(Fault::NoTables), detail)
             }
         };
+    }
+
+    /// Says which tables were read completely and have no rows, where that is news.
+    fn note_empty(&mut self, request: &Request, descriptor: &Descriptor) {
+        for result in &self.tables {
+            let before = request.remembered.tables.get(&result.table.name).copied().unwrap_or_default();
+            let empty = result.table.outcome == TableOutcome::Complete && result.rows == 0;
+            if !empty || !before.had_rows {
+                continue;
+            }
+            let name = &result.table.name;
+            self.notes.push(match before.rows {
+                0 => format!("table {name}: 0 rows, though it once had some"),
+                rows => format!("table {name}: 0 rows, was {rows}"),
+            });
+        }
+        let mut sources =
+            self.tables.iter().filter(|result| result.is_complete_source(descriptor)).peekable();
+        if self.state == State::Complete && sources.peek().is_some() && sources.all(|result| result.rows == 0)
+        {
+            self.notes.push(format!("every table of ranges of {} is empty", descriptor.name()));
+        }
     }
 
     /// Adds the tables that are remembered and were not read.
@@ -192,7 +224,7 @@ impl Polled {
                 self.reason = Some(fault);
                 self.detail = format!("{}: {detail}", table.name);
             }
-            self.tables.push(TableResult { table, fault, detail, rows: 0, repetitions: None });
+            self.tables.push(TableResult::not_read(table, fault, detail));
         }
     }
 
@@ -213,13 +245,7 @@ impl Polled {
             if self.tables.iter().all(|result| result.table.name != name) {
                 let table = empty(name, Some(stop.fault));
                 let detail = stop.detail.clone();
-                self.tables.push(TableResult {
-                    table,
-                    fault: Some(stop.fault),
-                    detail,
-                    rows: 0,
-                    repetitions: None,
-                });
+                self.tables.push(TableResult::not_read(table, Some(stop.fault), detail));
             }
         }
         self.detail = stop.detail;
@@ -242,6 +268,17 @@ fn expected(request: &Request) -> Vec<Name> {
 }
 
 impl TableResult {
+    fn not_read(table: PolledTable, fault: Option<Fault>, detail: String) -> Self {
+        Self { table, fault, detail, rows: 0, repetitions: None, delegated: BTreeMap::new() }
+    }
+
+    /// Whether ranges come of it, and it was read to its end.
+    fn is_complete_source(&self, descriptor: &Descriptor) -> bool {
+        let name = self.table.name.split('@').next().unwrap_or_default();
+        self.table.outcome == TableOutcome::Complete
+            && descriptor.tables().any(|table| table.has_ranges() && **table.name() == *name)
+    }
+
     /// Gives every range its space, and leaves out what the configuration does not want.
     fn sort_out(&mut self, request: &Request, rejected: &mut Vec<Rejected>) {
         let before = rejected.len();

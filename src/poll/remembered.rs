@@ -28,6 +28,8 @@ pub struct Remembered {
 pub struct RememberedTable {
     /// Whether it ever had rows.
     pub had_rows: bool,
+    /// How many rows it had when it was last read completely.
+    pub rows: u64,
     /// The repetitions that were found to work.
     pub repetitions: Option<u32>,
 }
@@ -35,7 +37,8 @@ pub struct RememberedTable {
 impl From<&Memory> for Remembered {
     fn from(memory: &Memory) -> Self {
         let tables = memory.tables.iter().map(|(name, table)| {
-            (name.clone(), RememberedTable { had_rows: table.had_rows, repetitions: table.repetitions })
+            let (had_rows, rows, repetitions) = (table.had_rows, table.rows, table.repetitions);
+            (name.clone(), RememberedTable { had_rows, rows, repetitions })
         });
         Self { detection: memory.detection.clone(), tables: tables.collect(), booted: memory.booted }
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use super::Remembered;
-use crate::mib::{Descriptor, Encoding, Glob, Library};
+use crate::mib::{Descriptor, Encoding, Glob, Library, Settings};
 use crate::snmp::{Context, Target};
 use crate::table::{Name, PoolName};
 
@@ -18,8 +18,8 @@ pub struct Request {
     pub target: Target,
     /// The context that stands for the default one; configured, else empty.
     pub context: Context,
-    /// Whether SNMPv2c may ask in another context by the community `NAME@CONTEXT`. SNMPv3
-    /// always may.
+    /// Whether SNMPv2c may ask in the contexts that the router lists, by the community
+    /// `NAME@CONTEXT`. SNMPv3 always may.
     pub community_contexts: bool,
     /// By which descriptor it is read.
     pub choice: Choice,
@@ -27,12 +27,21 @@ pub struct Request {
     pub remembered: Remembered,
     /// The encoding of its texts, where the configuration gives one.
     pub encoding: Option<Encoding>,
+    /// Whether its pool groups stand for VRFs, where the configuration says so or not.
+    pub group_as_vrf: Option<bool>,
     /// What of it is wanted.
     pub filter: Filter,
     /// Which VRF belongs to which space.
     pub spaces: Arc<Spaces>,
     /// The time of the poll, for what is remembered by time.
     pub now: Timestamp,
+}
+
+impl Request {
+    /// How the rows are understood.
+    pub(super) fn settings(&self) -> Settings {
+        Settings { encoding: self.encoding, group_as_vrf: self.group_as_vrf }
+    }
 }
 
 /// By which descriptor a BAS is read.

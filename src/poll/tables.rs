@@ -1,10 +1,10 @@
 //! Reading the tables: in the default context, then in those that the router lists.
 
-use super::{Decoded, request::Request};
+use super::{Decoded, Request};
 use crate::mib::{
-    self, ContextRead, Descriptor, Fault, FoundContext, FoundContexts, Read, ReadOutcome, TableRef,
+    self, ContextRead, Descriptor, Fault, FoundContext, FoundContexts, Known, Read, ReadOutcome, TableRef,
 };
-use crate::snmp::{Context, Credentials, Outcome, Session};
+use crate::snmp::{Context, Credentials, Session};
 use crate::table::Name;
 
 /// Everything that was read of a router.
@@ -14,38 +14,61 @@ pub(super) struct Tables {
     notes: Vec<String>,
     /// Whether other contexts than this one are wanted at all.
     only: bool,
+    /// Whether the VRF of a configured context is known.
+    named: bool,
 }
 
-/// Reads the tables of a descriptor.
-pub(super) async fn read(session: &mut Session, request: &Request, descriptor: &Descriptor) -> Tables {
+/// Reads the tables of a descriptor. `ours`: whether the router is known to be one of its.
+pub(super) async fn read(
+    session: &mut Session,
+    request: &Request,
+    descriptor: &Descriptor,
+    ours: bool,
+) -> Tables {
+    let had_rows = |name: &Name| request.remembered.tables.get(name).is_some_and(|table| table.had_rows);
+    let known = Known { router: ours, had_rows: &had_rows };
     let mut default = ContextRead { context: name_of(&request.context), ..ContextRead::default() };
     for table in descriptor.tables() {
-        let read = read_table(session, request, &request.context, table.name().clone(), table).await;
+        let read = read_table(session, request, &request.context, table.name(), table).await;
         default.reads.push(Some(read));
     }
+    mib::judge_list(descriptor, &mut default, &known);
     let found = mib::contexts(descriptor, &default.reads, request.encoding);
-    let mut tables =
-        Tables { reads: Vec::new(), found, notes: Vec::new(), only: !request.context.name.is_empty() };
-    if tables.only {
-        tables.name_configured_context(request, &mut default);
+    let only = !request.context.name.is_empty();
+    let mut tables = Tables { reads: Vec::new(), found, notes: Vec::new(), only, named: true };
+    if only {
+        tables.name_configured_context(request, descriptor, &mut default);
+    }
+    mib::judge_empty(descriptor, &mut default, &known, request.settings());
+    if only {
         tables.reads.push(default);
         return tables;
     }
     tables.reads.push(default);
-    for context in tables.found.contexts.clone() {
+    for found in tables.found.contexts.clone() {
         if may_ask(request) {
-            tables.reads.push(read_context(session, request, descriptor, &context).await);
+            let mut read = read_context(session, request, descriptor, &found).await;
+            mib::judge_empty(descriptor, &mut read, &known, request.settings());
+            tables.reads.push(read);
         } else {
             tables.notes.push(format!(
                 "{} was not read: SNMPv2c asks in context {} only with `context-community`, SNMPv3 always",
-                context.vrf,
-                name_of(&context.context)
+                found.vrf,
+                name_of(&found.context)
             ));
         }
     }
     tables
 }
 
+fn may_ask(request: &Request) -> bool {
+    match request.target.credentials {
+        Credentials::V2c(_) => request.community_contexts,
+        Credentials::V3(_) => true,
+    }
+}
+
+/// Reads the tables again in a context that the router lists.
 async fn read_context(
     session: &mut Session,
     request: &Request,
@@ -58,42 +81,28 @@ async fn read_context(
         let name = table.name_in(&found.vrf);
         read.reads.push(match table.lists_contexts() {
             true => None,
-            false => Some(read_table(session, request, &found.context, name, table).await),
+            false => Some(read_table(session, request, &found.context, &name, table).await),
         });
     }
     read
 }
 
-/// Reads one table. One that once had rows and is now not there is not believed.
+/// Reads one table.
 async fn read_table(
     session: &mut Session,
     request: &Request,
     context: &Context,
-    name: Name,
+    name: &Name,
     table: TableRef<'_>,
 ) -> Read {
-    let remembered = request.remembered.tables.get(&name);
-    let repetitions = remembered.and_then(|table| table.repetitions);
-    let mut read = session.table(context, &table.columns(), repetitions).await;
-    let had_rows = remembered.is_some_and(|table| table.had_rows);
-    let outcome = match read.outcome {
-        Outcome::Unsupported if had_rows => {
-            read.detail = "it once had rows, and now the router has nothing there".to_owned();
-            ReadOutcome::Failed(Fault::Vanished)
-        }
-        other => other.into(),
-    };
-    if !context.name.is_empty() && !read.detail.is_empty() {
-        read.detail = format!("in context {}: {}", name_of(context), read.detail);
+    let repetitions = request.remembered.tables.get(name).and_then(|table| table.repetitions);
+    let table = session.table_within(context, &table.columns(), repetitions, table.max_rows()).await;
+    let mut read = Read { outcome: table.outcome.into(), table };
+    // An agent may be silent in a context that it does not know.
+    if !context.name.is_empty() && !read.table.detail.is_empty() {
+        read.table.detail = format!("in context {}: {}", name_of(context), read.table.detail);
     }
-    Read { outcome, table: read }
-}
-
-fn may_ask(request: &Request) -> bool {
-    match request.target.credentials {
-        Credentials::V2c(_) => request.community_contexts,
-        Credentials::V3(_) => true,
-    }
+    read
 }
 
 /// A context's name for people.
@@ -103,20 +112,27 @@ fn name_of(context: &Context) -> Name {
 
 impl Tables {
     /// A configured context is the only one that is read. Which VRF it is, the router's list
-    /// tells; where that cannot be known, its pools are not believed.
-    fn name_configured_context(&mut self, request: &Request, read: &mut ContextRead) {
-        let listed = self.found.contexts.iter().find(|found| found.context.name == request.context.name);
+    /// tells; where that cannot be known, its pools are not believed: as those of no VRF they
+    /// would be published to everybody.
+    fn name_configured_context(
+        &mut self,
+        request: &Request,
+        descriptor: &Descriptor,
+        read: &mut ContextRead,
+    ) {
+        let name = &request.context.name;
+        if descriptor.default_context().is_none_or(|default| default.as_bytes() == name) {
+            return;
+        }
+        let listed = self.found.contexts.iter().find(|found| found.context.name == *name);
+        let had_vrf =
+            || request.remembered.tables.iter().any(|(name, table)| table.had_rows && name.contains('@'));
         match listed {
             Some(found) => read.vrf = Some(found.vrf.clone()),
-            None if self.found.certain => {}
+            None if self.found.certain && !had_vrf() => {}
             None => {
-                for read in read.reads.iter_mut().flatten() {
-                    if !matches!(read.outcome, ReadOutcome::Failed(_)) {
-                        read.outcome = ReadOutcome::Failed(Fault::MissingContext);
-                        read.table.detail =
-                            "which VRF the configured context is could not be read".to_owned();
-                    }
-                }
+                self.named = false;
+                read.reads.iter_mut().flatten().for_each(disbelieve_nameless);
             }
         }
     }
@@ -126,19 +142,30 @@ impl Tables {
         let mut tables = Vec::new();
         for read in &self.reads {
             let repetitions = read.reads.iter().flatten().map(|read| read.table.repetitions);
-            tables.extend(mib::decode(descriptor, read, request.encoding).into_iter().zip(repetitions));
+            tables.extend(mib::decode(descriptor, read, request.settings()).into_iter().zip(repetitions));
         }
-        for rejected in &self.found.rejected {
+        let list = self.reads.first().and_then(|read| read.vrf.clone());
+        for mut rejected in self.found.rejected {
+            if let Some(vrf) = &list {
+                rejected.table = format!("{}@{vrf}", rejected.table).into();
+            }
             if let Some((table, _)) = tables.iter_mut().find(|(table, _)| table.table.name == rejected.table)
             {
-                table.rejected.push(rejected.clone());
+                table.rejected.push(rejected);
             }
         }
         let listed = match (self.only, self.found.certain) {
-            (true, _) => Some(Vec::new()),
+            (true, _) => self.named.then(Vec::new),
             (false, true) => Some(self.found.contexts.into_iter().map(|found| found.vrf).collect()),
             (false, false) => None,
         };
         Decoded { tables, listed, notes: self.notes }
+    }
+}
+
+fn disbelieve_nameless(read: &mut Read) {
+    if !matches!(read.outcome, ReadOutcome::Failed(_)) {
+        read.outcome = ReadOutcome::Failed(Fault::MissingContext);
+        read.table.detail = "which VRF the configured context is could not be read".to_owned();
     }
 }

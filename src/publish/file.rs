@@ -8,16 +8,37 @@ use std::path::Path;
 
 use sha2::{Digest, Sha256};
 
-use super::{Failure, FailureReason, Target};
+use super::{Export, Failure, FailureReason, Target, group};
 
 /// May everybody read a file of this mode?
 const READ_BY_OTHERS: u32 = 0o004;
 
+/// Who may read a file.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Rights {
+    /// The mode, as in `chmod`.
+    mode: u32,
+    /// The number of its group; none: that of the file before.
+    group: Option<u32>,
+}
+
+impl Rights {
+    /// Read by all.
+    pub(super) const PUBLIC: Self = Self { mode: 0o644, group: None };
+
+    /// Those of an export's files.
+    pub(super) fn of(export: &Export) -> Result<Self, Failure> {
+        let group = export.group.as_deref().map(group::number).transpose();
+        let group = group.map_err(|e| Failure::new(FailureReason::Write, format!("group: {e}")))?;
+        Ok(Self { mode: export.mode, group })
+    }
+}
+
 /// Writes `.NAME.new` anew and makes it durable. What an earlier run left there goes first:
 /// it is created, never opened, so that nothing planted under the name is written to.
-pub(super) fn write_new(target: &Target, pieces: &[&[u8]], mode: u32) -> Result<(), Failure> {
+pub(super) fn write_new(target: &Target, pieces: &[&[u8]], rights: Rights) -> Result<(), Failure> {
     let path = target.new_file();
-    let written = remove(&path).and_then(|()| write(target, &path, pieces, mode));
+    let written = remove(&path).and_then(|()| write(target, &path, pieces, rights));
     written.map_err(|e| {
         // A part of a file serves nobody, and may be what fills the disk.
         let _ = remove(&path);
@@ -25,7 +46,8 @@ pub(super) fn write_new(target: &Target, pieces: &[&[u8]], mode: u32) -> Result<
     })
 }
 
-fn write(target: &Target, path: &Path, pieces: &[&[u8]], mode: u32) -> io::Result<()> {
+fn write(target: &Target, path: &Path, pieces: &[&[u8]], rights: Rights) -> io::Result<()> {
+    let Rights { mode, group } = rights;
     let mut file = OpenOptions::new().write(true).create_new(true).mode(mode).open(path)?;
     for piece in pieces {
         file.write_all(piece)?;
@@ -33,6 +55,9 @@ fn write(target: &Target, path: &Path, pieces: &[&[u8]], mode: u32) -> io::Resul
     // The mode given at creation is subject to the umask.
     file.set_permissions(Permissions::from_mode(mode))?;
     keep_owner(target, &file, mode)?;
+    if let Some(group) = group {
+        give_to(&file, group)?;
+    }
     file.sync_all()
 }
 
@@ -57,6 +82,14 @@ fn keep_owner(target: &Target, new: &File, mode: u32) -> io::Result<()> {
     }
 }
 
+fn give_to(file: &File, group: u32) -> io::Result<()> {
+    if file.metadata()?.gid() == group {
+        return Ok(());
+    }
+    let refuse = |e: io::Error| io::Error::new(e.kind(), format!("cannot give it to group {group}: {e}"));
+    fchown(file, None, Some(group)).map_err(refuse)
+}
+
 /// Renames `.NAME.new` to `NAME` and makes that durable.
 pub(super) fn install(target: &Target) -> Result<(), Failure> {
     let new = target.new_file();
@@ -72,12 +105,12 @@ pub(super) fn install(target: &Target) -> Result<(), Failure> {
     })
 }
 
-/// Keeps the file as `.NAME.prev`. Says whether there is one.
-pub(super) fn keep_previous(target: &Target) -> Result<bool, Failure> {
+/// Keeps the file as `.NAME.prev`.
+pub(super) fn keep_previous(target: &Target) -> Result<(), Failure> {
     let kept = if exists(target.path()) {
-        link_over(target.path(), &target.beside_previous()).map(|()| true)
+        link_over(target.path(), &target.beside_previous())
     } else {
-        remove(&target.previous()).map(|()| false)
+        remove(&target.previous())
     };
     kept.map_err(|e| Failure::new(FailureReason::Install, format!("{}: {e}", target.previous().display())))
 }

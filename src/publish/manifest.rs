@@ -6,7 +6,7 @@ use std::io;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::file;
+use super::file::{self, Rights};
 use super::{Failure, FailureReason, Target};
 
 /// `NAME.manifest.json`. It is written last: that it is there and fits the files means that
@@ -23,6 +23,13 @@ pub struct Manifest {
     /// The groups file, where there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub groups: Option<FileRecord>,
+    /// When the files were last changed.
+    #[serde(default)]
+    pub changed: Option<Timestamp>,
+    /// When the consumer was last seen to answer as the files say; none where it was not
+    /// asked.
+    #[serde(default)]
+    pub confirmed: Option<Timestamp>,
     /// When this was written.
     pub written: Timestamp,
 }
@@ -49,12 +56,12 @@ impl Manifest {
         serde_json::from_slice(&fs::read(table.manifest()).ok()?).ok()
     }
 
-    pub(super) fn write(&self, table: &Target, mode: u32) -> Result<(), Failure> {
+    pub(super) fn write(&self, table: &Target, rights: Rights) -> Result<(), Failure> {
         let mut text = serde_json::to_vec_pretty(self)
             .map_err(|e| Failure::new(FailureReason::Manifest, e.to_string()))?;
         text.push(b'\n');
         let manifest = table.beside_manifest();
-        file::write_new(&manifest, &[&text], mode)
+        file::write_new(&manifest, &[&text], rights)
             .and_then(|()| file::install(&manifest))
             .map_err(|e| Failure::new(FailureReason::Manifest, e.detail))
     }

@@ -1,10 +1,13 @@
 //! What became of one publication.
 
 use std::fmt;
+use std::time::Duration;
 
+use jiff::Timestamp;
 use serde::{Serialize, Serializer};
 
 use super::Manifest;
+use crate::format::Warning;
 use crate::table::Name;
 
 /// What became of one export at one generation.
@@ -16,6 +19,10 @@ pub struct Published {
     pub generation: u64,
     /// What became of it.
     pub state: State,
+    /// What the consumer will not bear well.
+    pub warnings: Vec<Warning>,
+    /// How long it took.
+    pub took: Duration,
 }
 
 /// What became of a publication.
@@ -25,6 +32,11 @@ pub enum State {
     Published(Manifest),
     /// The files would have the same bodies: they stay untouched, and nobody is told.
     Unchanged(Manifest),
+    /// The files changed less than `min-interval` ago: they stay as they are until then.
+    Deferred {
+        /// When they may change again.
+        until: Timestamp,
+    },
     /// The consumer keeps what it had.
     Failed(Failure),
 }
@@ -73,6 +85,10 @@ pub enum FailureReason {
     Reload,
     /// The reload took too long. As for `reload`.
     ReloadTimeout,
+    /// HAProxy did not take the maps by its socket. As for `reload`.
+    Haproxy,
+    /// The consumer did not answer anew in time, or answered wrongly. As for `reload`.
+    Canary,
     /// The files are in place and reloaded, but what follows (unused groups, manifest) could
     /// not be written. The next publication does it all again.
     Manifest,
@@ -122,6 +138,7 @@ impl Serialize for Published {
         let (state, failure, manifest) = match &self.state {
             State::Published(manifest) => ("published", None, Some(manifest)),
             State::Unchanged(manifest) => ("unchanged", None, Some(manifest)),
+            State::Deferred { .. } => ("deferred", None, None),
             State::Failed(failure) => ("failed", Some(failure), None),
         };
         Flat {

@@ -86,16 +86,27 @@ impl Target {
         self.directory.join(name)
     }
 
+    /// `.NAME.reload`: made anew whenever the consumer is to read its files again.
+    pub fn stamp(&self) -> PathBuf {
+        self.hidden(".reload")
+    }
+
+    /// The stamp as a target of its own.
+    pub(super) fn beside_stamp(&self) -> Self {
+        self.beside(self.stamp())
+    }
+
     /// The manifest as a target of its own.
     pub(super) fn beside_manifest(&self) -> Self {
-        let path = self.manifest();
-        let name = path.file_name().unwrap_or(&self.name).to_owned();
-        Self { path, directory: self.directory.clone(), name }
+        self.beside(self.manifest())
     }
 
     /// `.NAME.prev` as a target of its own.
     pub(super) fn beside_previous(&self) -> Self {
-        let path = self.previous();
+        self.beside(self.previous())
+    }
+
+    fn beside(&self, path: PathBuf) -> Self {
         let name = path.file_name().unwrap_or(&self.name).to_owned();
         Self { path, directory: self.directory.clone(), name }
     }

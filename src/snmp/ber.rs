@@ -8,15 +8,15 @@ use thiserror::Error;
 use super::{MAX_ARCS, Oid};
 
 /// INTEGER.
-pub(super) const INTEGER: u8 = 0x02;
+pub(super) const INTEGER: u8 = snmp2::asn1::TYPE_INTEGER;
 /// OCTET STRING.
-pub(super) const OCTET_STRING: u8 = 0x04;
+pub(super) const OCTET_STRING: u8 = snmp2::asn1::TYPE_OCTETSTRING;
 /// NULL.
-pub(super) const NULL: u8 = 0x05;
+pub(super) const NULL: u8 = snmp2::asn1::TYPE_NULL;
 /// OBJECT IDENTIFIER.
-pub(super) const OBJECT_ID: u8 = 0x06;
+pub(super) const OBJECT_ID: u8 = snmp2::asn1::TYPE_OBJECTIDENTIFIER;
 /// SEQUENCE, constructed.
-pub(super) const SEQUENCE: u8 = 0x30;
+pub(super) const SEQUENCE: u8 = snmp2::asn1::TYPE_SEQUENCE;
 
 /// More octets of length than any message needs, leading zeros included.
 const MAX_LENGTH_OCTETS: usize = 8;

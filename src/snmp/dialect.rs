@@ -1,7 +1,7 @@
 //! How a question is put and its answer recognised: v2c by community, v3 by USM.
 
 use super::encode::community_message;
-use super::exchange::{Line, Verdict};
+use super::exchange::{Line, Unanswered, Verdict};
 use super::message::{Pdu, PduKind, Varbind, peek_id, read_community};
 use super::target::Secret;
 use super::v3::Conversation;
@@ -43,7 +43,7 @@ pub(super) enum Dialect {
 
 impl Dialect {
     /// Asks and gives the Response, whatever its error status.
-    pub(super) async fn ask(&mut self, line: &mut Line, question: Question<'_>) -> Result<Pdu, Failure> {
+    pub(super) async fn ask(&mut self, line: &mut Line, question: Question<'_>) -> Result<Pdu, Unanswered> {
         match self {
             Self::V2c(community) => ask_v2c(community, line, question).await,
             Self::V3(conversation) => conversation.ask(line, question).await,
@@ -58,6 +58,14 @@ impl Dialect {
         }
     }
 
+    /// What a silence that ends a walk comes from, where it can be found out.
+    pub(super) async fn look_into(&mut self, line: &mut Line) -> Option<Failure> {
+        match self {
+            Self::V2c(_) => None,
+            Self::V3(conversation) => conversation.look_into(line).await,
+        }
+    }
+
     /// The SNMPv3 engine as last heard.
     pub(super) fn engine(&self) -> Option<Engine> {
         match self {
@@ -67,9 +75,9 @@ impl Dialect {
     }
 }
 
-async fn ask_v2c(community: &Secret, line: &mut Line, question: Question<'_>) -> Result<Pdu, Failure> {
+async fn ask_v2c(community: &Secret, line: &mut Line, question: Question<'_>) -> Result<Pdu, Unanswered> {
     let community = community_in(community, question.context);
-    let mut pending = line.transport.expect(line.peer);
+    let mut pending = line.expect();
     let id = pending.id;
     let datagram = community_message(&community, &question.pdu(id));
     let transport = line.transport.clone();

@@ -1,5 +1,7 @@
 //! Writing BER: what our requests and the replay agent's answers are made of.
 
+use snmp2::snmp as wire;
+
 use super::ber::{INTEGER, NULL, OBJECT_ID, OCTET_STRING, SEQUENCE};
 use super::message::{Pdu, Varbind};
 use super::{Oid, Value};
@@ -104,16 +106,16 @@ impl Writer {
             Value::Octets(octets) => self.octets(octets),
             Value::Null => self.primitive(NULL, &[]),
             Value::ObjectId(oid) => self.oid(oid),
-            Value::IpAddress(octets) => self.primitive(0x40, octets),
-            Value::Counter32(n) => self.unsigned(0x41, u64::from(*n)),
-            Value::Gauge32(n) => self.unsigned(0x42, u64::from(*n)),
-            Value::TimeTicks(n) => self.unsigned(0x43, u64::from(*n)),
-            Value::Opaque(octets) => self.primitive(0x44, octets),
-            Value::Counter64(n) => self.unsigned(0x46, *n),
+            Value::IpAddress(octets) => self.primitive(wire::TYPE_IPADDRESS, octets),
+            Value::Counter32(n) => self.unsigned(wire::TYPE_COUNTER32, u64::from(*n)),
+            Value::Gauge32(n) => self.unsigned(wire::TYPE_GAUGE32, u64::from(*n)),
+            Value::TimeTicks(n) => self.unsigned(wire::TYPE_TIMETICKS, u64::from(*n)),
+            Value::Opaque(octets) => self.primitive(wire::TYPE_OPAQUE, octets),
+            Value::Counter64(n) => self.unsigned(wire::TYPE_COUNTER64, *n),
             Value::Undecodable { tag, octets } => self.primitive(*tag, octets),
-            Value::NoSuchObject => self.primitive(0x80, &[]),
-            Value::NoSuchInstance => self.primitive(0x81, &[]),
-            Value::EndOfMibView => self.primitive(0x82, &[]),
+            Value::NoSuchObject => self.primitive(wire::SNMP_NOSUCHOBJECT, &[]),
+            Value::NoSuchInstance => self.primitive(wire::SNMP_NOSUCHINSTANCE, &[]),
+            Value::EndOfMibView => self.primitive(wire::SNMP_ENDOFMIBVIEW, &[]),
         }
     }
 

@@ -5,9 +5,9 @@ use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
 use rand::Rng;
-use tokio::time::{Instant, timeout_at};
+use tokio::time::{Instant, sleep_until, timeout_at};
 
-use super::target::Limits;
+use super::target::{Limits, Reach};
 use super::transport::{Pending, Sound, Transport};
 use super::walk::{Cost, Failure, Reason};
 
@@ -31,20 +31,49 @@ pub(super) enum Verdict<T> {
     Fail(Failure),
 }
 
+/// Why there is no answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Unanswered {
+    /// The question has failed by what came, or could not be asked.
+    Failed(Failure),
+    /// All pauses were waited out. The failure tells what was heard instead of an answer, or
+    /// that nothing was.
+    Silent(Failure),
+}
+
+impl From<Failure> for Unanswered {
+    fn from(failure: Failure) -> Self {
+        Self::Failed(failure)
+    }
+}
+
 /// A peer, and what may still be spent on it.
 #[derive(Debug)]
 pub(super) struct Line {
     pub(super) transport: Transport,
     pub(super) peer: SocketAddr,
     pub(super) limits: Limits,
+    reach: Reach,
     pub(super) cost: Cost,
     opened: Instant,
 }
 
 impl Line {
-    pub(super) fn new(transport: &Transport, peer: SocketAddr, limits: Limits) -> Self {
-        let peer = canonical(peer);
-        Self { transport: transport.clone(), peer, limits, cost: Cost::default(), opened: Instant::now() }
+    pub(super) fn new(transport: &Transport, peer: SocketAddr, limits: Limits, mut reach: Reach) -> Self {
+        reach.reply_from.iter_mut().for_each(|address| *address = address.to_canonical());
+        Self {
+            transport: transport.clone(),
+            peer: canonical(peer),
+            limits,
+            reach,
+            cost: Cost::default(),
+            opened: Instant::now(),
+        }
+    }
+
+    /// Waits for answers under an id of its own.
+    pub(super) fn expect(&self) -> Pending {
+        self.transport.expect(self.peer, &self.reach.reply_from)
     }
 
     /// Sends `datagram` up to `tries` times and gives what `judge` takes for the answer. The
@@ -55,9 +84,9 @@ impl Line {
         datagram: &[u8],
         tries: u32,
         mut judge: impl FnMut(&[u8]) -> Verdict<T>,
-    ) -> Result<T, Failure> {
+    ) -> Result<T, Unanswered> {
         if self.cost.requests >= self.limits.max_requests {
-            return Err(self.too_large("requests", u64::from(self.limits.max_requests)));
+            return Err(self.too_large("requests", u64::from(self.limits.max_requests)).into());
         }
         self.cost.requests += 1;
         let asked = Instant::now();
@@ -67,11 +96,11 @@ impl Line {
             let until = Instant::now() + self.pause(attempt);
             match self.listen(pending, until, &mut note, &mut judge).await? {
                 Some(answer) => return Ok(answer),
-                None if self.expired() => return Err(self.deadline_passed()),
+                None if self.expired() => return Err(self.deadline_passed().into()),
                 None => {}
             }
         }
-        Err(note.unwrap_or_else(|| self.silence(tries.max(1), asked)))
+        Err(Unanswered::Silent(note.unwrap_or_else(|| self.silence(tries.max(1), asked))))
     }
 
     /// Listens until an answer comes or the pause ends.
@@ -110,21 +139,38 @@ impl Line {
         if self.expired() {
             return Err(self.deadline_passed());
         }
+        self.keep_pace().await?;
         if attempt > 0 {
             self.cost.retries += 1;
         }
-        self.transport.send(self.peer, datagram).await.map_err(|error| self.unsent(&error))
+        match timeout_at(self.end(), self.transport.send(self.peer, self.reach.source, datagram)).await {
+            Ok(sent) => sent.map_err(|error| self.unsent(&error)),
+            Err(_) => Err(self.deadline_passed()),
+        }
+    }
+
+    /// Waits until the router may be sent the next packet.
+    async fn keep_pace(&self) -> Result<(), Failure> {
+        let gap = self.reach.gap();
+        if gap.is_zero() {
+            return Ok(());
+        }
+        let slot = self.transport.paces().book(self.peer, gap, Instant::now());
+        sleep_until(slot.min(self.end())).await;
+        if self.expired() { Err(self.deadline_passed()) } else { Ok(()) }
     }
 
     /// The pause after a transmission: the configured one after the first, longer ones later.
+    /// None is shorter than the gap to the next packet, which would be waited for deaf.
     fn pause(&self, attempt: u32) -> Duration {
         if attempt == 0 {
-            return self.limits.timeout;
+            return self.limits.timeout.max(self.reach.gap());
         }
         let jitter = rand::rng().random_range(1.0 - JITTER..=1.0 + JITTER);
         let growth = GROWTH.powi(i32::try_from(attempt).unwrap_or(i32::MAX)) * jitter;
         Duration::try_from_secs_f64(self.limits.timeout.as_secs_f64() * growth)
             .unwrap_or(self.limits.deadline)
+            .max(self.reach.gap())
     }
 
     fn end(&self) -> Instant {
@@ -176,5 +222,47 @@ fn canonical(peer: SocketAddr) -> SocketAddr {
     match peer.ip().to_canonical() {
         IpAddr::V4(ip) => SocketAddr::from((ip, peer.port())),
         IpAddr::V6(_) => peer,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(transport: &Transport, peer: &str) -> Line {
+        Line::new(transport, peer.parse().unwrap(), Limits::default(), Reach::default())
+    }
+
+    #[test]
+    fn what_the_host_says_is_told_from_what_the_socket_says() {
+        for (kind, reason) in [
+            (io::ErrorKind::ConnectionRefused, Reason::Unreachable),
+            (io::ErrorKind::HostUnreachable, Reason::Unreachable),
+            (io::ErrorKind::NetworkUnreachable, Reason::Unreachable),
+            (io::ErrorKind::PermissionDenied, Reason::SendFailed),
+            (io::ErrorKind::Other, Reason::SendFailed),
+        ] {
+            assert_eq!(send_reason(&kind.into()), reason, "{kind}");
+        }
+    }
+
+    #[tokio::test]
+    async fn pauses_grow_with_some_jitter() {
+        let line = line(&Transport::new().unwrap(), "192.0.2.1:161");
+        assert_eq!(line.pause(0), Duration::from_secs(2));
+        for _ in 0..100 {
+            let (second, third) = (line.pause(1).as_secs_f64(), line.pause(2).as_secs_f64());
+            assert!((2.0 * 1.75 * 0.75..=2.0 * 1.75 * 1.25).contains(&second), "{second}");
+            assert!((2.0 * 3.0625 * 0.75..=2.0 * 3.0625 * 1.25).contains(&third), "{third}");
+        }
+        assert_eq!(line.pause(u32::MAX), Duration::from_secs(60), "no pause is beyond the deadline");
+    }
+
+    #[tokio::test]
+    async fn an_ipv4_address_in_ipv6_clothes_is_an_ipv4_address() {
+        let transport = Transport::new().unwrap();
+        assert_eq!(line(&transport, "[::ffff:192.0.2.1]:161").peer, "192.0.2.1:161".parse().unwrap());
+        let zoned = "[fe80::1%3]:161";
+        assert_eq!(line(&transport, zoned).peer, zoned.parse().unwrap());
     }
 }

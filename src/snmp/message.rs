@@ -1,6 +1,8 @@
 //! Messages and PDUs as strictly read: an envelope that is not framed properly is malformed,
 //! a value that cannot be what its tag says is an error of its cell alone.
 
+use snmp2::snmp as wire;
+
 use super::ber::{self, Malformed, OBJECT_ID, Reader, SEQUENCE};
 use super::{Oid, Value};
 
@@ -25,14 +27,14 @@ pub(super) enum PduKind {
 impl PduKind {
     pub(super) fn tag(self) -> u8 {
         match self {
-            Self::Get => 0xa0,
-            Self::GetNext => 0xa1,
-            Self::Response => 0xa2,
-            Self::Set => 0xa3,
-            Self::GetBulk => 0xa5,
-            Self::Inform => 0xa6,
-            Self::Trap => 0xa7,
-            Self::Report => 0xa8,
+            Self::Get => wire::MSG_GET,
+            Self::GetNext => wire::MSG_GET_NEXT,
+            Self::Response => wire::MSG_RESPONSE,
+            Self::Set => wire::MSG_SET,
+            Self::GetBulk => wire::MSG_GET_BULK,
+            Self::Inform => wire::MSG_INFORM,
+            Self::Trap => wire::MSG_TRAP,
+            Self::Report => wire::MSG_REPORT,
         }
     }
 
@@ -133,15 +135,15 @@ pub(super) fn read_value(tag: u8, octets: &[u8]) -> Value {
         ber::OCTET_STRING => Some(Value::Octets(octets.to_vec())),
         ber::NULL => octets.is_empty().then_some(Value::Null),
         ber::OBJECT_ID => ber::oid(octets).map(Value::ObjectId),
-        0x40 => Some(Value::IpAddress(octets.to_vec())),
-        0x41 => narrow(octets).map(Value::Counter32),
-        0x42 => narrow(octets).map(Value::Gauge32),
-        0x43 => narrow(octets).map(Value::TimeTicks),
-        0x44 => Some(Value::Opaque(octets.to_vec())),
-        0x46 => ber::unsigned(octets, 8).map(Value::Counter64),
-        0x80 => octets.is_empty().then_some(Value::NoSuchObject),
-        0x81 => octets.is_empty().then_some(Value::NoSuchInstance),
-        0x82 => octets.is_empty().then_some(Value::EndOfMibView),
+        wire::TYPE_IPADDRESS => Some(Value::IpAddress(octets.to_vec())),
+        wire::TYPE_COUNTER32 => narrow(octets).map(Value::Counter32),
+        wire::TYPE_GAUGE32 => narrow(octets).map(Value::Gauge32),
+        wire::TYPE_TIMETICKS => narrow(octets).map(Value::TimeTicks),
+        wire::TYPE_OPAQUE => Some(Value::Opaque(octets.to_vec())),
+        wire::TYPE_COUNTER64 => ber::unsigned(octets, 8).map(Value::Counter64),
+        wire::SNMP_NOSUCHOBJECT => octets.is_empty().then_some(Value::NoSuchObject),
+        wire::SNMP_NOSUCHINSTANCE => octets.is_empty().then_some(Value::NoSuchInstance),
+        wire::SNMP_ENDOFMIBVIEW => octets.is_empty().then_some(Value::EndOfMibView),
         _ => None,
     };
     decoded.unwrap_or_else(|| Value::Undecodable { tag, octets: octets.to_vec() })

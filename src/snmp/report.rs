@@ -65,7 +65,9 @@ impl Report {
                     "the agent finds the digest of user {name} wrong: authentication password or protocol"
                 ),
             ),
-            Self::DecryptionError => (Reason::DecryptionError, decryption(user)),
+            Self::DecryptionError => {
+                (Reason::DecryptionError, decryption("cannot decrypt what was sent", user))
+            }
             Self::UnknownContext => {
                 (Reason::UnknownContext, "the agent does not know the context".to_owned())
             }
@@ -82,9 +84,9 @@ impl Report {
     }
 }
 
-fn decryption(user: &User) -> String {
-    let mut detail =
-        format!("the agent could not decrypt what user {} sent: privacy password or protocol", user.name);
+/// What the agent does, and what of the user's may be wrong.
+pub(super) fn decryption(does: &str, user: &User) -> String {
+    let mut detail = format!("the agent {does}: privacy password or protocol of user {}", user.name);
     if let Some((PrivacyProtocol::Aes192 | PrivacyProtocol::Aes256, _)) = user.privacy {
         let other = match user.key_extension {
             KeyExtension::Blumenthal => "reeder",

@@ -1,27 +1,42 @@
 //! Talking SNMPv3 to one target: discovery, questions, and what comes back.
 
+mod judge;
+
 use std::net::SocketAddr;
 use std::sync::Arc;
 
 use jiff::Timestamp;
 use tokio::time::Instant;
 
+use self::judge::{Judge, judge_discovery};
+use super::Context;
 use super::dialect::Question;
-use super::exchange::{Line, Verdict};
+use super::exchange::{Line, Unanswered};
 use super::hex::{from_hex, to_hex};
 use super::message::{Pdu, PduKind};
-use super::report::Report;
+use super::report::decryption;
 use super::target::User;
 use super::transport::Transport;
-use super::usm::{self, Clock, Envelope, Incoming, Keys};
+use super::usm::{self, Clock, Envelope, Keys};
 use super::walk::{Failure, Reason};
 use crate::table::Engine;
+
+/// Transmissions of the questions that tell a deaf agent from a dead one.
+const LIFE_TRIES: u32 = 3;
 
 /// What is known of the engine behind a target.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Known {
     id: Vec<u8>,
     clock: Clock,
+    /// Whether an encrypted answer was ever read: then our privacy key is right.
+    decrypted: bool,
+}
+
+impl Known {
+    fn new(id: Vec<u8>, clock: Clock) -> Self {
+        Self { id, clock, decrypted: false }
+    }
 }
 
 /// A user's side of the conversation with one target.
@@ -38,7 +53,7 @@ pub(super) struct Conversation {
 enum Said {
     Response(Pdu),
     /// The clock is set; the question is to be asked again.
-    Resynced(Clock),
+    Resynced,
     /// The engine's id is another one by now.
     UnknownEngine(Failure),
 }
@@ -54,7 +69,7 @@ impl Conversation {
         let known = match &user.engine_id {
             Some(pinned) => known
                 .filter(|known| known.id == *pinned)
-                .or_else(|| Some(Known { id: pinned.clone(), clock: Clock::guessed(0, 0, Instant::now()) })),
+                .or_else(|| Some(Known::new(pinned.clone(), Clock::guessed(0, 0, Instant::now())))),
             None => known,
         };
         Self { transport: transport.clone(), peer, user, known }
@@ -77,7 +92,7 @@ impl Conversation {
     }
 
     /// Asks, brings the clocks together once, finds a changed engine once.
-    pub(super) async fn ask(&mut self, line: &mut Line, question: Question<'_>) -> Result<Pdu, Failure> {
+    pub(super) async fn ask(&mut self, line: &mut Line, question: Question<'_>) -> Result<Pdu, Unanswered> {
         let (mut resynced, mut rediscovered) = (false, false);
         loop {
             let known = match self.known.clone() {
@@ -87,20 +102,17 @@ impl Conversation {
             let keys = self.keys(&known.id).await?;
             match self.ask_once(line, question, &known, keys.as_deref()).await? {
                 Said::Response(pdu) => return Ok(pdu),
-                Said::Resynced(clock) if !resynced => {
-                    resynced = true;
-                    self.learn(Known { clock, ..known });
-                }
-                Said::Resynced(_) => {
+                Said::Resynced if !resynced => resynced = true,
+                Said::Resynced => {
                     let detail =
                         "the agent finds our message outside its time window, even after its own time";
-                    return Err(Failure::new(Reason::NotInTimeWindow, detail));
+                    return Err(Failure::new(Reason::NotInTimeWindow, detail).into());
                 }
                 Said::UnknownEngine(_) if !rediscovered && self.user.engine_id.is_none() => {
                     rediscovered = true;
                     self.rediscover(line, known).await?;
                 }
-                Said::UnknownEngine(failure) => return Err(failure),
+                Said::UnknownEngine(failure) => return Err(failure.into()),
             }
         }
     }
@@ -112,18 +124,46 @@ impl Conversation {
         question: Question<'_>,
         known: &Known,
         keys: Option<&Keys>,
-    ) -> Result<Said, Failure> {
-        let mut pending = line.transport.expect(line.peer);
+    ) -> Result<Said, Unanswered> {
+        let mut pending = line.expect();
         let id = pending.id;
         let datagram = self.seal(&question, id, known, keys)?;
-        let mut clock = known.clock;
+        let mut now = known.clone();
         let judge = Judge { user: &self.user, known, keys, id, transport: &self.transport };
         let said =
-            line.ask(&mut pending, &datagram, question.tries, |bytes| judge.judge(bytes, &mut clock)).await;
-        if clock != known.clock {
-            self.learn(Known { id: known.id.clone(), clock });
+            line.ask(&mut pending, &datagram, question.tries, |bytes| judge.judge(bytes, &mut now)).await;
+        drop(pending);
+        if now != *known {
+            self.learn(now);
         }
         said
+    }
+
+    /// Looks into a silence. Many agents drop what they cannot decrypt without a word: one
+    /// that answers a signed question for nothing at all, and the same question encrypted
+    /// not, is such an agent. One that answers neither, or both, has another reason.
+    pub(super) async fn look_into(&mut self, line: &mut Line) -> Option<Failure> {
+        let known = self.known.clone().filter(|known| !known.decrypted)?;
+        let keys = self.keys(&known.id).await.ok().flatten().filter(|keys| keys.encrypts())?;
+        let signing = keys.without_privacy();
+        if !self.shows_life(line, &known, &signing).await || self.shows_life(line, &known, &keys).await {
+            return None;
+        }
+        let detail = decryption("answers only what is not encrypted", &self.user);
+        Some(Failure::new(Reason::DecryptionError, detail))
+    }
+
+    /// Whether the engine answers, under these keys, a question for nothing.
+    async fn shows_life(&self, line: &mut Line, known: &Known, keys: &Keys) -> bool {
+        let context = Context::default();
+        let question =
+            Question { context: &context, kind: PduKind::Get, oids: &[], repetitions: 0, tries: LIFE_TRIES };
+        let mut pending = line.expect();
+        let id = pending.id;
+        let Ok(datagram) = self.seal(&question, id, known, Some(keys)) else { return false };
+        let judge = Judge { user: &self.user, known, keys: Some(keys), id, transport: &self.transport };
+        let life = line.ask(&mut pending, &datagram, LIFE_TRIES, |bytes| judge.judge_sign_of_life(bytes));
+        life.await.is_ok()
     }
 
     fn seal(
@@ -148,8 +188,8 @@ impl Conversation {
     }
 
     /// Learns the engine's id, and a first guess at its time (RFC 3414, 4).
-    async fn discover(&mut self, line: &mut Line) -> Result<Known, Failure> {
-        let mut pending = line.transport.expect(line.peer);
+    async fn discover(&mut self, line: &mut Line) -> Result<Known, Unanswered> {
+        let mut pending = line.expect();
         let id = pending.id;
         let tries = line.limits.retries.saturating_add(1);
         let found =
@@ -160,7 +200,7 @@ impl Conversation {
     }
 
     /// Discovers again; the same engine keeps its clock.
-    async fn rediscover(&mut self, line: &mut Line, before: Known) -> Result<(), Failure> {
+    async fn rediscover(&mut self, line: &mut Line, before: Known) -> Result<(), Unanswered> {
         let found = self.discover(line).await?;
         if found.id == before.id {
             self.learn(before);
@@ -188,145 +228,5 @@ impl Conversation {
 fn recall(engine: &Engine) -> Option<Known> {
     let id = from_hex(&engine.id).filter(|id| !id.is_empty())?;
     let age = Timestamp::now().duration_since(engine.at).unsigned_abs();
-    Some(Known { id, clock: Clock::remembered(engine.boots, engine.time, age, Instant::now()) })
-}
-
-fn judge_discovery(bytes: &[u8], id: i32) -> Verdict<Known> {
-    let message = match usm::read(bytes) {
-        Ok(message) => message,
-        Err(error) => return unreadable(&error),
-    };
-    let pdu = message.scoped(None).and_then(|octets| usm::read_scoped(&octets));
-    match pdu {
-        Err(error) => unreadable(&error),
-        Ok(pdu) if message.msg_id != id || pdu.kind != PduKind::Report => {
-            ignore(Reason::Malformed, "what came is no Report of the engine's id")
-        }
-        // RFC 3411, SnmpEngineID.
-        Ok(_) if !(5..=32).contains(&message.engine_id.len()) => {
-            let octets = message.engine_id.len();
-            ignore(Reason::Malformed, &format!("an engine id of {octets} octets is none"))
-        }
-        Ok(_) => {
-            let clock = Clock::guessed(message.boots, message.time, Instant::now());
-            Verdict::Answer(Known { id: message.engine_id.to_vec(), clock })
-        }
-    }
-}
-
-/// Decides what a datagram is to a question.
-struct Judge<'a> {
-    user: &'a User,
-    known: &'a Known,
-    keys: Option<&'a Keys>,
-    id: i32,
-    transport: &'a Transport,
-}
-
-impl Judge<'_> {
-    /// `clock` follows authenticated messages, and nothing else.
-    fn judge(&self, bytes: &[u8], clock: &mut Clock) -> Verdict<Said> {
-        let message = match usm::read(bytes) {
-            Ok(message) if message.msg_id == self.id => message,
-            Ok(_) => return ignore(Reason::Malformed, "an answer came with another msgID"),
-            Err(error) => return unreadable(&error),
-        };
-        let verdict = match (message.authenticated, self.keys) {
-            (true, Some(keys)) => self.judge_authenticated(&message, keys, clock),
-            (true, None) => ignore(Reason::Malformed, "an answer is signed though the question was not"),
-            (false, _) => self.judge_plain(&message),
-        };
-        if matches!(verdict, Verdict::Answer(_)) {
-            self.transport.count_trailing(message.trailing);
-        }
-        verdict
-    }
-
-    fn judge_authenticated(&self, message: &Incoming<'_>, keys: &Keys, clock: &mut Clock) -> Verdict<Said> {
-        if message.engine_id != self.known.id || message.user != self.user.name.as_bytes() {
-            return ignore(Reason::Malformed, "an answer came from another engine or to another user");
-        }
-        if !message.verify(keys) {
-            return ignore(Reason::Timeout, "an answer with a wrong digest came, and no other");
-        }
-        let pdu = match message.scoped(Some(keys)).and_then(|octets| usm::read_scoped(&octets)) {
-            Ok(pdu) => pdu,
-            Err(error) => return malformed(&error),
-        };
-        let now = Instant::now();
-        if pdu.kind == PduKind::Report {
-            return match Report::of(&pdu) {
-                // Our msgID in a signed message: nobody kept it from earlier, whatever its time.
-                Report::NotInTimeWindow => {
-                    *clock = Clock::resynced(message.boots, message.time, now);
-                    Verdict::Answer(Said::Resynced(*clock))
-                }
-                report => Verdict::Fail(report.failure(self.user, &pdu)),
-            };
-        }
-        if keys.encrypts() && !message.encrypted {
-            return ignore(Reason::UnsupportedLevel, "an answer that is not encrypted was refused");
-        }
-        if !clock.accept(message.boots, message.time, now) {
-            return ignore(Reason::NotInTimeWindow, "an answer outside the time window was refused");
-        }
-        self.response(pdu)
-    }
-
-    /// Without a signature only Reports are heard, and answers to users without one.
-    fn judge_plain(&self, message: &Incoming<'_>) -> Verdict<Said> {
-        let signs = self.keys.is_some();
-        let pdu = match message.scoped(None).and_then(|octets| usm::read_scoped(&octets)) {
-            Ok(pdu) => pdu,
-            Err(error) if signs => return unreadable(&error),
-            Err(error) => return malformed(&error),
-        };
-        if pdu.kind == PduKind::Report {
-            return self.plain_report(&pdu);
-        }
-        if signs {
-            return ignore(Reason::UnsupportedLevel, "an answer that is not signed was refused");
-        }
-        if message.engine_id != self.known.id || message.user != self.user.name.as_bytes() {
-            return ignore(Reason::Malformed, "an answer came from another engine or to another user");
-        }
-        self.response(pdu)
-    }
-
-    /// A Report that anybody may have written. It changes nothing that is known; where the
-    /// agent has been heard to know us, the true answer may still come.
-    fn plain_report(&self, pdu: &Pdu) -> Verdict<Said> {
-        let report = Report::of(pdu);
-        let failure = report.failure(self.user, pdu);
-        match report {
-            Report::NotInTimeWindow => Verdict::Ignore(Failure::new(
-                failure.reason,
-                "the agent finds our message outside its time window, but does not sign that",
-            )),
-            Report::UnknownEngine => Verdict::Answer(Said::UnknownEngine(failure)),
-            _ if self.known.clock.is_authentic() => Verdict::Doubt(failure),
-            _ => Verdict::Fail(failure),
-        }
-    }
-
-    fn response(&self, pdu: Pdu) -> Verdict<Said> {
-        if pdu.kind != PduKind::Response || pdu.request_id != self.id {
-            return ignore(Reason::Malformed, "what came is no Response to the request");
-        }
-        Verdict::Answer(Said::Response(pdu))
-    }
-}
-
-/// Something that anybody may have sent.
-fn ignore<T>(reason: Reason, detail: &str) -> Verdict<T> {
-    Verdict::Ignore(Failure::new(reason, detail))
-}
-
-fn unreadable<T>(error: &super::ber::Malformed) -> Verdict<T> {
-    ignore(Reason::Malformed, &format!("what came cannot be read: {error}"))
-}
-
-/// Something that the agent itself sent.
-fn malformed<T>(error: &super::ber::Malformed) -> Verdict<T> {
-    Verdict::Fail(Failure::new(Reason::Malformed, format!("the answer cannot be read: in its PDU, {error}")))
+    Some(Known::new(id, Clock::remembered(engine.boots, engine.time, age, Instant::now())))
 }

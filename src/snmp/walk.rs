@@ -1,15 +1,16 @@
 //! Walking a table: to its end, or not at all.
 
 mod cursor;
+mod fault;
 mod stride;
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 
 use serde::Serialize;
 
 use self::cursor::{Asked, Walk};
-use self::stride::{Stride, Trouble};
+use self::fault::Fault;
+use self::stride::Stride;
 use super::dialect::{Dialect, Question};
 use super::exchange::Line;
 use super::message::{Pdu, PduKind};
@@ -89,6 +90,8 @@ pub struct TableRead {
     pub rows: BTreeMap<Vec<u32>, Vec<Option<Value>>>,
     /// The repetitions found to work.
     pub repetitions: u32,
+    /// The first object that the agent has behind the table, where it has any.
+    pub behind: Option<Oid>,
 }
 
 /// What a request that is no walk failed by.
@@ -130,7 +133,7 @@ pub struct Session {
 impl Session {
     /// A session with a target. Sends nothing yet; the deadline begins to run.
     pub fn new(transport: &Transport, target: Target) -> Self {
-        let line = Line::new(transport, target.address, target.limits);
+        let line = Line::new(transport, target.address, target.limits, target.reach);
         let dialect = match target.credentials {
             Credentials::V2c(community) => Dialect::V2c(community),
             Credentials::V3(user) => {
@@ -148,14 +151,14 @@ impl Session {
     /// Where no proper answer came.
     pub async fn get(&mut self, context: &Context, oids: &[Oid]) -> Result<Vec<Value>, Failure> {
         let mut values = Vec::with_capacity(oids.len());
-        let mut stride = Stride::new(Some(0), 0);
+        let mut stride = Stride::new(oids.len(), Some(0), 0);
         while let Some(rest) = oids.get(values.len()..).filter(|rest| !rest.is_empty()) {
             let asked = rest.get(..stride.width()).unwrap_or(rest);
             match self.get_some(context, asked).await {
                 Ok(more) => values.extend(more),
-                Err((failure, trouble)) => {
-                    if asked.len() == 1 || !stride.smaller(trouble) {
-                        return Err(failure);
+                Err(fault) => {
+                    if asked.len() == 1 || !stride.smaller(fault.trouble) {
+                        return Err(self.last_word(fault).await);
                     }
                 }
             }
@@ -174,17 +177,29 @@ impl Session {
         columns: &Columns,
         repetitions: Option<u32>,
     ) -> TableRead {
-        let mut stride = Stride::new(repetitions, self.line.limits.max_repetitions);
+        self.table_within(context, columns, repetitions, None).await
+    }
+
+    /// The same, for a table that is too large to be read where it has more rows than this.
+    pub async fn table_within(
+        &mut self,
+        context: &Context,
+        columns: &Columns,
+        repetitions: Option<u32>,
+        max_rows: Option<u32>,
+    ) -> TableRead {
+        let mut stride = Stride::new(columns.columns.len(), repetitions, self.line.limits.max_repetitions);
         let mut walk = Walk::table(columns);
-        let (outcome, detail) = self.run(context, &mut walk, &mut stride).await;
-        TableRead { outcome, detail, rows: walk.rows, repetitions: stride.learnt() }
+        let (outcome, detail) = self.run(context, &mut walk, &mut stride, max_rows).await;
+        let (rows, behind) = (walk.rows, walk.behind);
+        TableRead { outcome, detail, rows, repetitions: stride.learnt(), behind }
     }
 
     /// Walks everything under a root in a context, for recording: each object, in order.
     pub async fn subtree(&mut self, context: &Context, root: &Oid) -> (Outcome, String, Vec<(Oid, Value)>) {
-        let mut stride = Stride::new(None, self.line.limits.max_repetitions);
+        let mut stride = Stride::new(1, None, self.line.limits.max_repetitions);
         let mut walk = Walk::subtree(root);
-        let (outcome, detail) = self.run(context, &mut walk, &mut stride).await;
+        let (outcome, detail) = self.run(context, &mut walk, &mut stride, None).await;
         let objects = walk.rows.into_iter().filter_map(|(index, cells)| {
             let value = cells.into_iter().next().flatten()?;
             Some((root.child(&index), value))
@@ -203,18 +218,30 @@ impl Session {
     }
 
     /// Walks until every column has ended, or until no smaller question is left to ask.
-    async fn run(&mut self, context: &Context, walk: &mut Walk, stride: &mut Stride) -> (Outcome, String) {
+    async fn run(
+        &mut self,
+        context: &Context,
+        walk: &mut Walk,
+        stride: &mut Stride,
+        max_rows: Option<u32>,
+    ) -> (Outcome, String) {
         let before = self.rows;
+        let max_rows = max_rows.map_or(u64::MAX, u64::from);
         while let Some(asked) = walk.next(stride.width()) {
             let step = self.step(context, walk, &asked, stride).await;
             self.rows = before + u64::try_from(walk.rows.len()).unwrap_or(u64::MAX);
             match step {
                 Ok(()) => stride.good(),
-                Err((failure, trouble)) => {
-                    if !stride.smaller(trouble) {
+                Err(fault) => {
+                    if !stride.smaller(fault.trouble) {
+                        let failure = self.last_word(fault).await;
                         return (Outcome::Failed(failure.reason), failure.detail);
                     }
                 }
+            }
+            if self.rows - before > max_rows {
+                let failure = self.line.too_large("rows of this table", max_rows);
+                return (Outcome::Failed(failure.reason), failure.detail);
             }
             if self.rows > u64::from(self.line.limits.max_rows) {
                 let failure = self.line.too_large("rows", u64::from(self.line.limits.max_rows));
@@ -232,101 +259,47 @@ impl Session {
         walk: &mut Walk,
         asked: &Asked,
         stride: &Stride,
-    ) -> Result<(), (Failure, Trouble)> {
+    ) -> Result<(), Fault> {
         let repetitions = stride.repetitions();
         let bulk = repetitions > 0;
         let kind = if bulk { PduKind::GetBulk } else { PduKind::GetNext };
         let tries = stride.tries(self.tries());
         let question = Question { context, kind, oids: &asked.oids, repetitions, tries };
         let pdu = self.ask(question).await?;
-        walk.take(asked, pdu.varbinds, bulk).map_err(|failure| located(failure, &asked.oids))
+        walk.take(asked, pdu.varbinds, bulk).map_err(|failure| Fault::of(failure, &question))
     }
 
-    async fn get_some(&mut self, context: &Context, oids: &[Oid]) -> Result<Vec<Value>, (Failure, Trouble)> {
+    async fn get_some(&mut self, context: &Context, oids: &[Oid]) -> Result<Vec<Value>, Fault> {
         let tries = self.tries();
         let question = Question { context, kind: PduKind::Get, oids, repetitions: 0, tries };
         let pdu = self.ask(question).await?;
         if !pdu.varbinds.iter().map(|varbind| &varbind.oid).eq(oids) {
             let failure = Failure::new(Reason::Malformed, "the answer names other objects than the GET");
-            return Err(located(failure, oids));
+            return Err(Fault::of(failure, &question));
         }
         Ok(pdu.varbinds.into_iter().map(|varbind| varbind.value).collect())
     }
 
     /// Asks, and gives a Response without an error.
-    async fn ask(&mut self, question: Question<'_>) -> Result<Pdu, (Failure, Trouble)> {
-        let oids = question.oids;
-        let answer = self.dialect.ask(&mut self.line, question).await;
-        let pdu = answer.map_err(|failure| match located(failure, oids) {
-            (failure, Trouble::Silence) if !self.dialect.is_acquainted() => (failure, Trouble::Other),
-            other => other,
-        })?;
-        match pdu.error_status {
-            0 => Ok(pdu),
-            status => Err(refused(status, pdu.error_index, oids)),
+    async fn ask(&mut self, question: Question<'_>) -> Result<Pdu, Fault> {
+        match self.dialect.ask(&mut self.line, question).await {
+            Ok(pdu) if pdu.error_status == 0 => Ok(pdu),
+            Ok(pdu) => Err(Fault::refused(pdu.error_status, pdu.error_index, &question)),
+            Err(unanswered) => Err(Fault::unanswered(unanswered, &question, self.dialect.is_acquainted())),
         }
+    }
+
+    /// What is said of a fault that ends a walk: of a silence, what it comes from.
+    async fn last_word(&mut self, fault: Fault) -> Failure {
+        if fault.silent
+            && let Some(failure) = self.dialect.look_into(&mut self.line).await
+        {
+            return failure;
+        }
+        fault.failure
     }
 
     fn tries(&self) -> u32 {
         self.line.limits.retries.saturating_add(1)
     }
 }
-
-/// A failure with what was asked, and whether a smaller question may help.
-fn located(mut failure: Failure, oids: &[Oid]) -> (Failure, Trouble) {
-    let trouble = match failure.reason {
-        Reason::Malformed => Trouble::TooMuch,
-        Reason::Timeout => Trouble::Silence,
-        _ => Trouble::Other,
-    };
-    if let Some(first) = oids.first() {
-        let _ = write!(failure.detail, " (asked from {first}");
-        let _ = match oids.len() {
-            1 => write!(failure.detail, ")"),
-            more => write!(failure.detail, " and {} more)", more - 1),
-        };
-    }
-    (failure, trouble)
-}
-
-/// What an error status (RFC 3416, section 3) means for the walk.
-fn refused(status: i32, index: i32, oids: &[Oid]) -> (Failure, Trouble) {
-    let name = usize::try_from(status).ok().and_then(|status| STATUS_NAMES.get(status)).unwrap_or(&"unknown");
-    let reason = match status {
-        NO_ACCESS | AUTHORIZATION_ERROR => Reason::AuthorizationError,
-        _ => Reason::ErrorStatus,
-    };
-    let at = usize::try_from(index).ok().and_then(|index| oids.get(index.checked_sub(1)?));
-    let at = at.map_or_else(String::new, |oid| format!(", at {oid}"));
-    let failure = Failure::new(reason, format!("the agent answered with {name}({status}){at}"));
-    let (failure, trouble) = located(failure, oids);
-    (failure, if matches!(status, TOO_BIG | GEN_ERR) { Trouble::TooMuch } else { trouble })
-}
-
-const TOO_BIG: i32 = 1;
-const GEN_ERR: i32 = 5;
-const NO_ACCESS: i32 = 6;
-const AUTHORIZATION_ERROR: i32 = 16;
-
-/// error-status by number.
-const STATUS_NAMES: [&str; 19] = [
-    "noError",
-    "tooBig",
-    "noSuchName",
-    "badValue",
-    "readOnly",
-    "genErr",
-    "noAccess",
-    "wrongType",
-    "wrongLength",
-    "wrongEncoding",
-    "wrongValue",
-    "noCreation",
-    "inconsistentValue",
-    "resourceUnavailable",
-    "commitFailed",
-    "undoFailed",
-    "authorizationError",
-    "notWritable",
-    "inconsistentName",
-];

@@ -1,117 +1,48 @@
-//! Steering: which group answers for which owner. Pure.
+//! Steering: which group answers for which owner, with which edges, in which order and with
+//! which weights. Pure: loads, distances and the weights before come in as data.
 //!
-//! `fixed`, the only policy so far, answers with the configured list of edges, nearest
-//! first.
+//! poolsync publishes tables and sees no requests. What is decided here holds until the next
+//! publish: its age at the consumer is the load interval, the time to publish and the time to
+//! live of an answer together. Where that is longer than a session, no policy beats equal
+//! weights.
+//!
+//! * [`Loads`], [`Distances`]: what is known of the edges, one snapshot a cycle.
+//! * [`Ranking`]: nearest, greedy, loadnear and nearload as choices among candidates.
+//! * [`plan`]: the division of all traffic that costs least.
+//! * [`shed`]: the share of its entries that an overloaded edge hands on.
+//! * [`select`], [`simulate`]: selectors that see every request, and how all of them fare.
+//! * [`Damping`]: weights move only if it is worth it, and only a step a cycle.
 
-use std::collections::{BTreeMap, BTreeSet};
+mod damping;
+mod deal;
+mod distance;
+mod drain;
+mod fixed;
+mod loads;
+pub mod plan;
+mod policy;
+mod random;
+mod ranking;
+mod region;
+mod replan;
+pub mod select;
+pub mod shed;
+pub mod simulate;
+mod staleness;
+mod steered;
+mod unit;
+mod weights;
 
-use crate::table::{Edge, GroupError, Groups, Name, OwnerEdges, Table};
-
-/// The service that answers where an owner has no list for the one that is asked for.
-const DEFAULT_SERVICE: &str = "default";
-
-/// What steering has to know of the configuration.
-#[derive(Clone, Copy, Debug)]
-pub struct Configured<'a> {
-    /// The lists of edges of all configured owners.
-    pub owners: &'a [OwnerEdges],
-    /// The edges that there are.
-    pub edges: &'a BTreeMap<Name, Edge>,
-    /// The edge for addresses in no entry.
-    pub default_edge: &'a Name,
-}
-
-/// The groups of the configured lists, and of every other owner that the table names: one
-/// that left the configuration while its addresses are held keeps its last edges, as far as
-/// they still exist, else it gets the default edge.
-///
-/// # Errors
-/// Where an owner has two different lists for one service.
-pub fn fixed(configured: Configured<'_>, previous: &Groups, table: &Table) -> Result<Groups, GroupError> {
-    let mut owners = configured.owners.to_vec();
-    let known: BTreeSet<Name> =
-        owners.iter().filter(|o| !o.edges.is_empty()).map(|o| o.owner.clone()).collect();
-    let named: BTreeSet<&Name> = table.entries().iter().map(|entry| &entry.owner).collect();
-    for owner in named.into_iter().filter(|owner| !known.contains(*owner)) {
-        owners.extend(last_lists(configured, previous, owner));
-    }
-    Groups::make(&owners, "")
-}
-
-fn last_lists(configured: Configured<'_>, previous: &Groups, owner: &Name) -> Vec<OwnerEdges> {
-    let of_owner = previous.of_owner.iter().filter(|((o, _), _)| o == owner);
-    let mut lists: Vec<OwnerEdges> = of_owner
-        .filter_map(|((_, service), token)| {
-            let group = previous.groups.get(token)?;
-            let names = group.edges.iter().map(|edge| edge.name.clone());
-            let edges: Vec<Name> = names.filter(|name| configured.edges.contains_key(name)).collect();
-            (!edges.is_empty()).then(|| OwnerEdges { owner: owner.clone(), service: service.clone(), edges })
-        })
-        .collect();
-    if lists.iter().all(|list| &*list.service != DEFAULT_SERVICE) {
-        let edges = vec![configured.default_edge.clone()];
-        lists.push(OwnerEdges { owner: owner.clone(), service: DEFAULT_SERVICE.into(), edges });
-    }
-    lists
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::table::{Class, Entry, PoolName};
-
-    fn edge(name: &str) -> (Name, Edge) {
-        (name.into(), Edge { name: name.into(), addresses: Vec::new(), host: None, region: None })
-    }
-
-    fn list(owner: &str, edges: &[&str]) -> OwnerEdges {
-        let edges = edges.iter().map(|e| Name::from(*e)).collect();
-        OwnerEdges { owner: owner.into(), service: DEFAULT_SERVICE.into(), edges }
-    }
-
-    fn table(owner: &str) -> Table {
-        Table::new(vec![Entry {
-            space: "internet".into(),
-            range: "198.18.0.0/24".parse().unwrap(),
-            owner: owner.into(),
-            bas: Some(owner.into()),
-            pool: PoolName::new(b"p"),
-            vrf: "".into(),
-            class: Class::Fresh,
-        }])
-        .unwrap()
-    }
-
-    fn edges_of(groups: &Groups, owner: &str) -> Vec<String> {
-        let group = groups.of(&owner.into(), &DEFAULT_SERVICE.into()).unwrap();
-        group.edges.iter().map(|edge| edge.name.to_string()).collect()
-    }
-
-    #[test]
-    fn an_owner_that_left_keeps_its_last_edges_as_far_as_they_exist() {
-        let edges = BTreeMap::from([edge("e1"), edge("e2"), edge("centre")]);
-        let centre = Name::from("centre");
-        let both = [list("a", &["e1", "e2"]), list("b", &["e2"])];
-        let configured = |owners| Configured { owners, edges: &edges, default_edge: &centre };
-        let before = fixed(configured(&both), &Groups::default(), &table("a")).unwrap();
-        assert_eq!(edges_of(&before, "a"), ["e1", "e2"]);
-
-        let only_b = [list("b", &["e2"])];
-        let after = fixed(configured(&only_b), &before, &table("a")).unwrap();
-        assert_eq!(edges_of(&after, "a"), ["e1", "e2"]);
-        assert_eq!(after.of_owner, before.of_owner, "the token stays");
-        assert!(
-            fixed(configured(&only_b), &before, &table("b"))
-                .unwrap()
-                .of(&"a".into(), &"default".into())
-                .is_none()
-        );
-
-        let fewer = BTreeMap::from([edge("e2"), edge("centre")]);
-        let configured = Configured { owners: &only_b, edges: &fewer, default_edge: &centre };
-        assert_eq!(edges_of(&fixed(configured, &before, &table("a")).unwrap(), "a"), ["e2"]);
-        let none = BTreeMap::from([edge("centre")]);
-        let configured = Configured { owners: &[], edges: &none, default_edge: &centre };
-        assert_eq!(edges_of(&fixed(configured, &before, &table("a")).unwrap(), "a"), ["centre"]);
-    }
-}
+pub use damping::Damping;
+pub use distance::{DistanceError, Distances, Place};
+pub use drain::{Drained, drained, undrained};
+pub use fixed::{Configured, fixed};
+pub use loads::{Amount, EdgeLoad, Loads, Sample};
+pub use policy::{PlanRules, Policy};
+pub use random::Random;
+pub use ranking::{Candidate, Ranking, Ties};
+pub use region::{ListReport, ListState, Region, RegionReport, ShedTo};
+pub use staleness::{Staleness, Use};
+pub use steered::{Shedding, Steered, steer};
+pub use unit::Known;
+pub use weights::{WHOLE, apportion, moved, shares};

@@ -5,13 +5,14 @@ use std::collections::HashMap;
 use jiff::Timestamp;
 use sqlx::{Row, SqliteConnection};
 
+use super::acts::{self, Acts};
 use super::error::Fault;
 use super::groups;
 use super::memory::{self, Written};
 use super::names::Names;
 use super::rows::{self, Digest, OPEN};
-use super::time;
-use crate::table::{Change, Entry, Groups, GuardMemory, Memory, Name};
+use super::{time, usage};
+use crate::table::{Change, Entry, Groups, GuardMemory, Memory, Name, Usage};
 
 /// What one batch brings.
 #[derive(Clone, Copy, Debug)]
@@ -28,6 +29,8 @@ pub struct Commit<'a> {
     pub guard: &'a GuardMemory,
     /// Whether enough of the fleet has been read for the table to be published.
     pub filled: bool,
+    /// What an operator did.
+    pub acts: Acts<'a>,
 }
 
 /// What a commit came to.
@@ -35,7 +38,7 @@ pub struct Commit<'a> {
 pub struct Committed {
     /// The newest generation.
     pub generation: u64,
-    /// Whether this commit made it: an entry or a group changed.
+    /// Whether this commit made it: an entry or a group changed, or what is published did.
     pub made: bool,
 }
 
@@ -79,23 +82,32 @@ pub(super) async fn write(
     let newest = Newest::load(conn).await?;
     let committed = write_generation(conn, &mut known.names, commit, newest).await?;
     memory::save_guard(conn, known.guard.as_ref(), commit.guard).await?;
-    sqlx::query("UPDATE meta SET filled = ?1 WHERE filled <> ?1")
-        .bind(i64::from(commit.filled))
-        .execute(&mut *conn)
-        .await?;
+    write_filled(conn, commit.filled, committed.generation).await?;
     known.guard = Some(commit.guard.clone());
-    write_memories(conn, known, commit.memories).await?;
+    acts::write(conn, &mut known.names, &commit.acts, committed).await?;
+    write_remembered(conn, known, commit.memories, &[]).await?;
     Ok(committed)
 }
 
-/// Writes memories, and the names that were new, within a transaction of the caller's.
-pub(super) async fn write_memories(
+async fn write_filled(conn: &mut SqliteConnection, filled: bool, newest: u64) -> Result<(), Fault> {
+    let sql = "UPDATE meta SET filled = ?1, shown = iif(?1, coalesce(shown, ?2), shown) WHERE filled <> ?1";
+    sqlx::query(sql).bind(i64::from(filled)).bind(newest.cast_signed()).execute(conn).await?;
+    Ok(())
+}
+
+/// Writes memories and what was counted of their BASes, and the names that were new, within a
+/// transaction of the caller's.
+pub(super) async fn write_remembered(
     conn: &mut SqliteConnection,
     known: &mut Known,
     memories: &[(&Name, &Memory)],
+    usages: &[(&Name, &Usage)],
 ) -> Result<(), Fault> {
     for (bas, memory) in memories {
         memory::save(conn, &mut known.names, &mut known.memories, bas, memory).await?;
+    }
+    for (bas, usage) in usages {
+        usage::write(conn, &mut known.names, bas, usage).await?;
     }
     known.names.save(conn).await
 }
@@ -111,7 +123,7 @@ async fn write_generation(
         None => Groups::default(),
     };
     let groups = commit.groups.map(|after| groups::difference(&before, after)).filter(|d| !d.is_empty());
-    if commit.changes.is_empty() && groups.is_none() {
+    if commit.changes.is_empty() && groups.is_none() && commit.acts.shown.is_none() {
         return Ok(Committed { generation: newest.number.cast_unsigned(), made: false });
     }
     let number = newest.number + 1;
@@ -126,14 +138,15 @@ async fn write_generation(
     opened.iter().for_each(|entry| digest.add(entry));
     let altered = commit.changes.iter().filter(|c| matches!(c, Change::Altered { .. })).count() as i64;
     let (ended, begun) = (closed.len() as i64, opened.len() as i64);
+    let shown = commit.acts.shown.unwrap_or_default();
     sqlx::query("INSERT INTO generation VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)")
         .bind(number)
         .bind(time::stored(commit.at))
         .bind(newest.entries + begun - ended)
         .bind(digest.stored())
-        .bind(begun - altered)
-        .bind(ended - altered)
-        .bind(altered)
+        .bind(begun - altered + shown.added.cast_signed())
+        .bind(ended - altered + shown.removed.cast_signed())
+        .bind(altered + shown.altered.cast_signed())
         .bind(i64::from(groups.is_some()))
         .execute(&mut *conn)
         .await?;

@@ -34,9 +34,7 @@ pub(super) async fn at(conn: &mut SqliteConnection, names: &Names, generation: i
         }
         if let Some(group) = groups.groups.get_mut(&token) {
             let name = names.name(row.try_get(2)?)?;
-            let weight = u32::try_from(weight)
-                .map_err(|_| Fault::Damaged(format!("an edge has a weight of {weight}")))?;
-            group.edges.push(GroupEdge { name, weight });
+            group.edges.push(GroupEdge { name, weight: self::weight(weight)? });
         }
     }
     let sql = "SELECT owner, service, token FROM owner_group WHERE to_gen > ?1 AND from_gen <= ?1";
@@ -47,8 +45,12 @@ pub(super) async fn at(conn: &mut SqliteConnection, names: &Names, generation: i
     Ok(groups)
 }
 
-fn token(text: &str) -> Result<Token, Fault> {
+pub(super) fn token(text: &str) -> Result<Token, Fault> {
     Token::new(text).ok_or_else(|| Fault::Damaged(format!("`{text}` is no token of a group")))
+}
+
+pub(super) fn weight(stored: i64) -> Result<u32, Fault> {
+    u32::try_from(stored).map_err(|_| Fault::Damaged(format!("an edge has a weight of {stored}")))
 }
 
 /// What is to end and what is to begin for the groups to become others.

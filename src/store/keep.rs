@@ -8,7 +8,8 @@ use sqlx::SqliteConnection;
 
 use super::commit::Newest;
 use super::error::Fault;
-use super::{StoreError, read};
+use super::rows::OPEN;
+use super::{StoreError, read, time};
 use crate::table::{Name, Session};
 
 /// What [`Store::prune`](super::Store::prune) dropped.
@@ -37,6 +38,15 @@ pub(super) async fn prune(
         .execute(&mut *conn)
         .await?;
     sqlx::query("UPDATE meta SET oldest = ?1 WHERE oldest < ?1").bind(horizon).execute(&mut *conn).await?;
+    // What was pinned tells what generations showed that are not kept any more.
+    sqlx::query("DELETE FROM pin WHERE to_gen <= ?1").bind(horizon).execute(&mut *conn).await?;
+    let early = time::stored(before);
+    sqlx::query("DELETE FROM act WHERE generation < ?1 AND at < ?2")
+        .bind(horizon)
+        .bind(early)
+        .execute(&mut *conn)
+        .await?;
+    sqlx::query("DELETE FROM use_pool WHERE at < ?1").bind(early).execute(&mut *conn).await?;
     sqlx::query("DELETE FROM use_hour WHERE hour < ?1")
         .bind(before.as_second() / 3600)
         .execute(&mut *conn)
@@ -50,7 +60,8 @@ async fn horizon(conn: &mut SqliteConnection, before: Timestamp, at_least: u64) 
     let at = read::generation_at(conn, before).await?;
     let newest = Newest::load(conn).await?.number;
     let kept = newest.saturating_sub(i64::try_from(at_least.saturating_sub(1)).unwrap_or(i64::MAX));
-    let pinned: Option<i64> = sqlx::query_scalar("SELECT min(generation) FROM pin WHERE released IS NULL")
+    let pinned: Option<i64> = sqlx::query_scalar("SELECT min(generation) FROM pin WHERE to_gen = ?1")
+        .bind(OPEN)
         .fetch_one(&mut *conn)
         .await?;
     let oldest: i64 = sqlx::query_scalar("SELECT oldest FROM meta").fetch_one(&mut *conn).await?;

@@ -14,15 +14,19 @@
 //! | `open` | whose the file is, migrations, how SQLite is set up and closed |
 //! | `commit` | one batch, one transaction |
 //! | `read`, `reader` | what can be asked |
+//! | `history` | what became of addresses, or of a BAS |
+//! | `acts`, `usage` | pins, drains, and who said so; how much of the pools is in use |
 //! | `groups`, `memory` | groups; what is remembered per BAS and by the guard |
 //! | `rows`, `names`, `time` | rows in bulk; names and times as numbers |
 //! | `transaction` | how the owner reads and writes |
-//! | `keep` | pruning and copies |
+//! | `keep`, `restore` | pruning and copies; putting one back |
 //! | `lock`, `error` | the owner's lock; what can go wrong |
 
+mod acts;
 mod commit;
 mod error;
 mod groups;
+mod history;
 mod keep;
 mod lock;
 mod memory;
@@ -30,11 +34,13 @@ mod names;
 mod open;
 mod read;
 mod reader;
+mod restore;
 mod rows;
 #[cfg(test)]
 mod tests;
 mod time;
 mod transaction;
+mod usage;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -42,14 +48,18 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 use sqlx::migrate::Migrator;
 
+pub use acts::{Acts, Remembered, Repin, Shown};
 pub use commit::{Commit, Committed};
 pub use error::StoreError;
+pub use history::{Lifetime, Topic};
 pub use keep::Pruned;
 pub use open::Settings;
 pub use read::{Generation, Loaded, Past};
 pub use reader::Reader;
+pub use restore::{Restored, restore};
+pub use usage::Used;
 
-use crate::table::{Change, Memory, Name, Run, Session};
+use crate::table::{Change, Groups, Memory, Name, Run, Session, Usage};
 use commit::Known;
 use lock::Lock;
 use names::Names;
@@ -127,13 +137,18 @@ impl Store {
         self.end(w, written).await
     }
 
-    /// Saves what is remembered of BASes, without a generation.
+    /// Saves what is remembered of BASes and what was counted, without a generation. What is
+    /// counted has to be of BASes that are remembered.
     ///
     /// # Errors
     /// `busy`, `full`, and what the system says; then nothing was saved.
-    pub async fn flush(&mut self, memories: &[(&Name, &Memory)]) -> Result<(), StoreError> {
+    pub async fn flush(
+        &mut self,
+        memories: &[(&Name, &Memory)],
+        usages: &[(&Name, &Usage)],
+    ) -> Result<(), StoreError> {
         let mut w = self.begin().await?;
-        let written = commit::write_memories(&mut w.conn, &mut w.known, memories).await;
+        let written = commit::write_remembered(&mut w.conn, &mut w.known, memories, usages).await;
         self.end(w, written).await?;
         self.bound_log().await;
         Ok(())
@@ -176,7 +191,8 @@ impl Store {
         Ok(session)
     }
 
-    /// The table and groups of a generation.
+    /// What was published at a generation: its groups, and its ranges or those of the one that
+    /// was pinned.
     ///
     /// # Errors
     /// `no-generation` where it does not exist or is no longer kept.
@@ -186,8 +202,18 @@ impl Store {
         self.end_read(w, past).await
     }
 
-    /// What turns the table of one generation into that of another, whichever is the later;
-    /// sorted by space and range.
+    /// The groups of a generation.
+    ///
+    /// # Errors
+    /// `no-generation` where it does not exist or is no longer kept.
+    pub async fn groups_at(&mut self, generation: u64) -> Result<Groups, StoreError> {
+        let mut w = self.begin_read().await?;
+        let groups = read::groups_at(&mut w.conn, &w.known.names, generation).await;
+        self.end_read(w, groups).await
+    }
+
+    /// What turns the ranges that were published at one generation into those of another,
+    /// whichever is the later; sorted by space and range.
     ///
     /// # Errors
     /// `no-generation` where one of them does not exist or is no longer kept.
@@ -215,6 +241,36 @@ impl Store {
         let mut w = self.begin_read().await?;
         let found = read::generation_at(&mut w.conn, at).await;
         Ok(self.end_read(w, found).await?.cast_unsigned())
+    }
+
+    /// What operators did since a generation was the newest, oldest first.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub async fn acts_since(&mut self, generation: u64) -> Result<Vec<Remembered>, StoreError> {
+        let mut w = self.begin_read().await?;
+        let acts = acts::since(&mut w.conn, generation).await;
+        self.end_read(w, acts).await
+    }
+
+    /// The entries of a topic that are kept, by space and range, the oldest first.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub async fn history(&mut self, topic: &Topic) -> Result<Vec<Lifetime>, StoreError> {
+        let mut w = self.begin_read().await?;
+        let history = history::of(&mut w.conn, &w.known.names, topic).await;
+        self.end_read(w, history).await
+    }
+
+    /// How much of a BAS's pools was in use.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub async fn used(&mut self, bas: &Name) -> Result<Used, StoreError> {
+        let mut w = self.begin_read().await?;
+        let used = usage::of(&mut w.conn, &w.known.names, bas).await;
+        self.end_read(w, used).await
     }
 
     /// For how long ranges were published as an owner's, as far as they were at some time

@@ -37,6 +37,11 @@ impl Names {
         name.ok_or_else(|| Fault::Damaged(format!("it refers to a name {id} that it does not have")))
     }
 
+    /// The number of a name that the database has.
+    pub(super) fn known(&self, name: &Name) -> Option<i64> {
+        self.ids.get(name).copied()
+    }
+
     /// The number of a name; a new one is to be saved with [`Names::save`] before the
     /// transaction ends.
     pub(super) fn id(&mut self, name: &Name) -> i64 {

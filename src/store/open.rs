@@ -108,6 +108,39 @@ pub(super) async fn reader(
     }
 }
 
+/// A connection to a copy that is to be put back: ours, and not newer than this program.
+pub(super) async fn source(path: &Path, settings: Settings) -> Result<SqliteConnection, StoreError> {
+    let options = options(path, settings).read_only(true);
+    let opened = options.connect().await.map_err(Fault::from);
+    let mut conn = opened.map_err(|fault| foreign(fault).at(path))?;
+    let checked = async {
+        if !identify(&mut conn).await.map_err(foreign)? {
+            return Err(Fault::Foreign("it is empty".to_owned()));
+        }
+        pending(&mut conn, &MIGRATIONS).await
+    };
+    match checked.await {
+        Ok(_) => Ok(conn),
+        Err(fault) => Err(closed(conn, fault.at(path)).await),
+    }
+}
+
+/// Brings the write-ahead log of a database into its file, and leaves none.
+///
+/// # Errors
+/// `busy` where another program still reads; anything else where the database is damaged.
+pub(super) async fn drain_log(path: &Path, settings: Settings) -> Result<(), StoreError> {
+    let opened = options(path, settings).connect().await.map_err(Fault::from);
+    let mut conn = opened.map_err(|fault| fault.at(path))?;
+    let drained: Result<(i64, i64, i64), _> =
+        sqlx::query_as("PRAGMA wal_checkpoint(TRUNCATE)").fetch_one(&mut conn).await;
+    let closed = conn.close().await;
+    let at = |error: sqlx::Error| Fault::from(error).at(path);
+    let (busy, _, _) = drained.map_err(at)?;
+    closed.map_err(at)?;
+    if busy == 0 { Ok(()) } else { Err(StoreError::Busy { path: path.to_owned() }) }
+}
+
 /// The URI by which SQLite opens the log's index for reading only.
 fn looking_only(path: &Path) -> String {
     let mut uri = "file:".to_owned();

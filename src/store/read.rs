@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, HashMap};
 use jiff::Timestamp;
 use sqlx::{Row, SqliteConnection};
 
+use super::acts;
 use super::commit::{Known, Newest};
 use super::error::Fault;
 use super::groups;
@@ -14,7 +15,9 @@ use super::names::Names;
 use super::rows::{self, Digest, OPEN, Span};
 use super::time;
 use crate::address::Range;
-use crate::table::{Change, Class, Entry, Groups, GuardMemory, Memory, Name, Run, Session, Table};
+use crate::table::{
+    Change, Class, Drains, Entry, Groups, GuardMemory, Memory, Name, Pin, Run, Session, Table,
+};
 
 /// All that a start needs.
 #[derive(Clone, Debug)]
@@ -27,9 +30,15 @@ pub struct Loaded {
     pub committed: Option<Timestamp>,
     /// Whether enough of the fleet has been read for the table to be published.
     pub filled: bool,
-    /// The table. An entry's class is that of when it was committed; only its origin is kept
-    /// up to date.
+    /// The first generation that was published.
+    pub shown: Option<u64>,
+    /// The table, as polls and the guard have it. An entry's class is that of when it was
+    /// committed; only its origin is kept up to date.
     pub table: Table,
+    /// What is published instead, and why.
+    pub pinned: Option<(Pin, Table)>,
+    /// The drained edges.
+    pub drains: Drains,
     /// The groups.
     pub groups: Groups,
     /// What is remembered per BAS.
@@ -45,7 +54,9 @@ pub struct Past {
     pub generation: u64,
     /// When it was committed; none for generation 0, the empty table.
     pub committed: Option<Timestamp>,
-    /// The entries.
+    /// Whose ranges they are: another generation's, where one was pinned.
+    pub ranges_of: u64,
+    /// The entries that were published.
     pub table: Table,
     /// The groups.
     pub groups: Groups,
@@ -74,13 +85,19 @@ struct Meta {
     session: Session,
     filled: bool,
     oldest: i64,
+    shown: Option<i64>,
 }
 
 async fn meta(conn: &mut SqliteConnection) -> Result<Meta, Fault> {
-    let row = sqlx::query("SELECT session, filled, oldest FROM meta").fetch_optional(conn).await?;
+    let row = sqlx::query("SELECT session, filled, oldest, shown FROM meta").fetch_optional(conn).await?;
     let row = row.ok_or_else(|| Fault::Damaged("it has no session".to_owned()))?;
     let session: i64 = row.try_get(0)?;
-    Ok(Meta { session: Session(session.cast_unsigned()), filled: row.try_get(1)?, oldest: row.try_get(2)? })
+    Ok(Meta {
+        session: Session(session.cast_unsigned()),
+        filled: row.try_get(1)?,
+        oldest: row.try_get(2)?,
+        shown: row.try_get(3)?,
+    })
 }
 
 pub(super) async fn session(conn: &mut SqliteConnection) -> Result<Session, Fault> {
@@ -95,6 +112,15 @@ pub(super) async fn load(conn: &mut SqliteConnection, known: &mut Known) -> Resu
     let groups = groups::at(conn, names, newest.number).await?;
     let (memories, written) = memory::load(conn, names).await?;
     let guard = memory::load_guard(conn).await?;
+    let pinned = match acts::pin(conn).await? {
+        Some(pin) => {
+            let number = kept(conn, pin.generation).await?;
+            let table = ranges_at(conn, names, number).await?;
+            Some((pin, table))
+        }
+        None => None,
+    };
+    let drains = acts::drains(conn, names).await?;
     known.memories = written;
     known.guard = Some(guard.clone());
     Ok(Loaded {
@@ -102,7 +128,10 @@ pub(super) async fn load(conn: &mut SqliteConnection, known: &mut Known) -> Resu
         generation: newest.number.cast_unsigned(),
         committed: newest.committed.map(time::loaded).transpose()?,
         filled: meta.filled,
+        shown: meta.shown.map(i64::cast_unsigned),
         table,
+        pinned,
+        drains,
         groups,
         memories,
         guard,
@@ -143,21 +172,46 @@ pub(super) async fn table_at(
     generation: u64,
 ) -> Result<Past, Fault> {
     let number = kept(conn, generation).await?;
-    let row = sqlx::query("SELECT entries, digest, committed FROM generation WHERE number = ?1")
+    let committed: Option<i64> = sqlx::query_scalar("SELECT committed FROM generation WHERE number = ?1")
         .bind(number)
         .fetch_optional(&mut *conn)
         .await?;
-    let (count, digest, committed) = match row {
-        Some(row) => (row.try_get(0)?, Digest::from_stored(row.try_get(1)?), Some(row.try_get(2)?)),
-        None if number == 0 => (0, Digest::default(), None),
-        None => return Err(Fault::Damaged(format!("generation {number} is missing"))),
-    };
+    let ranges_of = shown(conn, number).await?;
     Ok(Past {
         generation,
         committed: committed.map(time::loaded).transpose()?,
-        table: entries_at(conn, names, number, count, digest).await?,
+        ranges_of: ranges_of.cast_unsigned(),
+        table: ranges_at(conn, names, ranges_of).await?,
         groups: groups::at(conn, names, number).await?,
     })
+}
+
+pub(super) async fn groups_at(
+    conn: &mut SqliteConnection,
+    names: &Names,
+    generation: u64,
+) -> Result<Groups, Fault> {
+    let number = kept(conn, generation).await?;
+    groups::at(conn, names, number).await
+}
+
+/// The generation whose ranges were published at one that is kept.
+async fn shown(conn: &mut SqliteConnection, number: i64) -> Result<i64, Fault> {
+    let shown = acts::shown_at(conn, number).await?;
+    kept(conn, shown.cast_unsigned()).await
+}
+
+async fn ranges_at(conn: &mut SqliteConnection, names: &Names, number: i64) -> Result<Table, Fault> {
+    let row = sqlx::query("SELECT entries, digest FROM generation WHERE number = ?1")
+        .bind(number)
+        .fetch_optional(&mut *conn)
+        .await?;
+    let (count, digest) = match row {
+        Some(row) => (row.try_get(0)?, Digest::from_stored(row.try_get(1)?)),
+        None if number == 0 => (0, Digest::default()),
+        None => return Err(Fault::Damaged(format!("generation {number} is missing"))),
+    };
+    entries_at(conn, names, number, count, digest).await
 }
 
 /// A generation's number, where its table can still be told.
@@ -181,6 +235,7 @@ pub(super) async fn changes_between(
     to: u64,
 ) -> Result<Vec<Change>, Fault> {
     let (a, b) = (kept(conn, from).await?, kept(conn, to).await?);
+    let (a, b) = (shown(conn, a).await?, shown(conn, b).await?);
     let (low, high) = (a.min(b), a.max(b));
     let gone = Span { to_after: low, to_until: high, from_after: i64::MIN, from_until: low };
     let come = Span { to_after: high, to_until: OPEN, from_after: low, from_until: high };
@@ -196,8 +251,8 @@ pub(super) async fn changes_between(
         sides.entry(key).or_default().1 = Some(entry);
     })
     .await?;
-    let change = |sides| match sides {
-        (Some(before), Some(after)) if before == after => None,
+    let change = |sides: (Option<Entry>, Option<Entry>)| match sides {
+        (Some(before), Some(after)) if before.says_same(&after) => None,
         (Some(before), Some(after)) => Some(Change::Altered { before, after }),
         (Some(before), None) => Some(Change::Removed(before)),
         (None, Some(after)) => Some(Change::Added(after)),

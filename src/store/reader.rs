@@ -13,8 +13,9 @@ use super::error::Fault;
 use super::names::Names;
 use super::open::{self, Settings};
 use super::read::{self, Generation, Loaded, Past};
-use super::{StoreError, beside};
-use crate::table::{Change, Run};
+use super::transaction::FileId;
+use super::{Lifetime, Remembered, StoreError, Topic, Used, acts, beside, history, keep, usage};
+use crate::table::{Change, Groups, Name, Run};
 
 /// A store opened for reading. Makes no file, takes no lock that a writer waits for.
 #[derive(Debug)]
@@ -74,6 +75,22 @@ impl Reader {
         self.checked(answer)
     }
 
+    /// The groups of a generation.
+    ///
+    /// # Errors
+    /// `no-generation` where it does not exist or is no longer kept.
+    pub async fn groups_at(&mut self, generation: u64) -> Result<Groups, StoreError> {
+        let answer = async {
+            let mut tx = self.conn.begin().await?;
+            let names = Names::load(&mut tx).await?;
+            let groups = read::groups_at(&mut tx, &names, generation).await?;
+            tx.rollback().await?;
+            Ok(groups)
+        };
+        let answer = answer.await;
+        self.checked(answer)
+    }
+
     /// What turns the table of one generation into that of another, whichever is the later.
     ///
     /// # Errors
@@ -108,6 +125,47 @@ impl Reader {
         self.checked(answer)
     }
 
+    /// What operators did since a generation was the newest, oldest first.
+    ///
+    /// # Errors
+    /// As for [`Reader::open`].
+    pub async fn acts_since(&mut self, generation: u64) -> Result<Vec<Remembered>, StoreError> {
+        let answer = acts::since(&mut self.conn, generation).await;
+        self.checked(answer)
+    }
+
+    /// The entries of a topic that are kept, by space and range, the oldest first.
+    ///
+    /// # Errors
+    /// As for [`Reader::open`].
+    pub async fn history(&mut self, topic: &Topic) -> Result<Vec<Lifetime>, StoreError> {
+        let answer = async {
+            let mut tx = self.conn.begin().await?;
+            let names = Names::load(&mut tx).await?;
+            let history = history::of(&mut tx, &names, topic).await?;
+            tx.rollback().await?;
+            Ok(history)
+        };
+        let answer = answer.await;
+        self.checked(answer)
+    }
+
+    /// How much of a BAS's pools was in use.
+    ///
+    /// # Errors
+    /// As for [`Reader::open`].
+    pub async fn used(&mut self, bas: &Name) -> Result<Used, StoreError> {
+        let answer = async {
+            let mut tx = self.conn.begin().await?;
+            let names = Names::load(&mut tx).await?;
+            let used = usage::of(&mut tx, &names, bas).await?;
+            tx.rollback().await?;
+            Ok(used)
+        };
+        let answer = answer.await;
+        self.checked(answer)
+    }
+
     /// For how long ranges were published as an owner's, as far as they were at some time
     /// since `since`.
     ///
@@ -123,6 +181,38 @@ impl Reader {
         };
         let answer = answer.await;
         self.checked(answer)
+    }
+
+    /// Copies the database to a file, whole and on the disk or not at all, beside whoever owns
+    /// it. What stands there is replaced, if it is an older copy.
+    ///
+    /// # Errors
+    /// `foreign` where the target is the database itself or something else than a copy of
+    /// one; as for [`Reader::open`].
+    pub async fn backup(&mut self, target: &Path) -> Result<(), StoreError> {
+        let target = open::resolved(target)?;
+        let own = ["", "-wal", "-shm", ".lock"].map(|suffix| beside(&self.path, suffix));
+        let refuse =
+            |detail: &str| Err(StoreError::Foreign { path: target.clone(), detail: detail.to_owned() });
+        if own.contains(&target) || FileId::of(&target).ok() == Some(FileId::of(&self.path)?) {
+            return refuse("it belongs to the database that is copied");
+        }
+        match fs::metadata(&target) {
+            Ok(there) if there.len() > 0 => {
+                // Only what is a copy is replaced: a slip must not cost another file.
+                let older = open::source(&target, Settings::default()).await;
+                if let Err(StoreError::Foreign { detail, .. }) = &older {
+                    return refuse(detail);
+                }
+                if let Ok(older) = older {
+                    // It was only looked at.
+                    let _ = older.close().await;
+                }
+            }
+            _ => {}
+        }
+        keep::copy(&mut self.conn, &self.path, &target).await?;
+        self.checked(Ok(()))
     }
 
     fn checked<T>(&self, answer: Result<T, Fault>) -> Result<T, StoreError> {

@@ -158,7 +158,8 @@ impl Span {
 }
 
 /// An entry as a page has it.
-type Packed<'a> = (i64, i64, u8, &'a str, &'a str, i64, Option<i64>, &'a str, Option<&'a str>, i64, u8, i64);
+pub(super) type Packed<'a> =
+    (i64, i64, u8, &'a str, &'a str, i64, Option<i64>, &'a str, Option<&'a str>, i64, u8, i64);
 
 /// The next entries of a span, packed.
 pub(super) const PAGE_OF_ENTRIES: &str = "SELECT json_group_array(json_array(to_gen, space, family, hex(first), hex(last), owner, \
@@ -184,30 +185,41 @@ pub(super) async fn read_entries(
         put.value(span.from_after);
         put.value(span.from_until);
     };
-    let key = |row: &str| {
-        let row: Packed<'_> = unpack(row)?;
-        Ok((row.0, row.1, row.2, bits(row.3)?))
-    };
     // Behind whatever ends at `to_after`, whichever its space.
     let start = (span.to_after, i64::MAX, 0, 0);
-    pages(conn, PAGE_OF_ENTRIES, start, bind, key, |page| {
-        let page: Vec<Packed<'_>> = unpack(page)?;
-        for (to, space, family, first, last, owner, bas, raw, text, vrf, class, from) in page {
-            let entry = Entry {
-                space: names.name(space)?,
-                range: range(family, bits(first)?, bits(last)?)?,
-                owner: names.name(owner)?,
-                bas: bas.map(|bas| names.name(bas)).transpose()?,
-                pool: pools.name(raw, text)?,
-                vrf: names.name(vrf)?,
-                class: Class::from_number(class)
-                    .ok_or_else(|| Fault::Damaged(format!("an entry has a class {class}")))?,
-            };
+    pages(conn, PAGE_OF_ENTRIES, start, bind, entry_key, |page| {
+        for packed in unpack::<Vec<Packed<'_>>>(page)? {
+            let (entry, from, to) = entry_of(names, &mut pools, packed)?;
             each(entry, from, to);
         }
         Ok(())
     })
     .await
+}
+
+/// The key of a packed entry: behind it the next page begins.
+pub(super) fn entry_key(row: &str) -> Result<(i64, i64, u8, u128), Fault> {
+    let row: Packed<'_> = unpack(row)?;
+    Ok((row.0, row.1, row.2, bits(row.3)?))
+}
+
+/// An entry with `from_gen` and `to_gen`.
+pub(super) fn entry_of(
+    names: &Names,
+    pools: &mut Pools,
+    (to, space, family, first, last, owner, bas, raw, text, vrf, class, from): Packed<'_>,
+) -> Result<(Entry, i64, i64), Fault> {
+    let entry = Entry {
+        space: names.name(space)?,
+        range: range(family, bits(first)?, bits(last)?)?,
+        owner: names.name(owner)?,
+        bas: bas.map(|bas| names.name(bas)).transpose()?,
+        pool: pools.name(raw, text)?,
+        vrf: names.name(vrf)?,
+        class: Class::from_number(class)
+            .ok_or_else(|| Fault::Damaged(format!("an entry has a class {class}")))?,
+    };
+    Ok((entry, from, to))
 }
 
 /// Reads a table page by page, in the order of its key. The statement gives one text, an

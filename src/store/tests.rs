@@ -28,7 +28,15 @@ async fn add(store: &mut Store, entries: &[Entry]) -> Result<Committed, StoreErr
     let changes: Vec<Change> = entries.iter().cloned().map(Change::Added).collect();
     let guard = GuardMemory::default();
     let at = Timestamp::UNIX_EPOCH;
-    let batch = Commit { at, changes: &changes, groups: None, memories: &[], guard: &guard, filled: true };
+    let batch = Commit {
+        at,
+        changes: &changes,
+        groups: None,
+        memories: &[],
+        guard: &guard,
+        filled: true,
+        acts: Acts::default(),
+    };
     store.commit(batch).await
 }
 
@@ -164,7 +172,7 @@ fn what_it_does_can_be_spawned() {
         spawnable(&Store::open(Path::new("x"), Settings::default()));
         spawnable(&store.load());
         spawnable(&store.commit(batch));
-        spawnable(&store.flush(&[(name, memory)]));
+        spawnable(&store.flush(&[(name, memory)], &[]));
         spawnable(&store.prune(Timestamp::UNIX_EPOCH, 1));
         spawnable(&store.table_at(1));
         spawnable(&store.changes_between(1, 2));

@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 
 use self::writer::Writer;
 use super::{Claim, Entry, Name, PoolName, Table};
-use crate::address::{Family, Range};
+use crate::address::Range;
 
 pub use conflict::{Conflict, ConflictClaim, Rule};
 
@@ -84,113 +84,82 @@ pub struct Built {
 /// Builds the table out of all claims. `previous` is the table as it is published or held,
 /// so that an owner keeps what it has where nothing else decides.
 pub fn build(claims: Vec<Claim>, previous: &Table, rules: &BuildRules) -> Built {
-    let spaces = spaces_of(&claims);
     let mut refused = Vec::new();
-    let mut keys = keys(&claims, &spaces, rules, &mut refused);
-    keys.sort_unstable_by_key(|key| (key.group, key.first));
-    refused.sort();
-    let mut claims: Vec<Option<Claim>> = claims.into_iter().map(Some).collect();
-    let mut writer = Writer::new(keys.len());
-    for group in keys.chunk_by(|a, b| a.group == b.group) {
-        sweep(group, &spaces, &mut claims, previous, &mut writer);
+    let mut writer = Writer::new(claims.len());
+    for mut claims in by_space(claims) {
+        cut_blocks(&mut claims, rules, &mut refused);
+        claims.sort_unstable_by_key(|claim| (claim.range.family(), claim.range.first_bits()));
+        sweep(claims, previous, &mut writer);
     }
+    refused.sort();
     let (table, conflicts) = writer.finish();
     Built { table, conflicts, refused }
 }
 
-/// One part of one claim, in the order of the sweep.
-struct Key {
-    /// Rank of the space, and the family.
-    group: (u32, Family),
-    first: u128,
-    last: u128,
-    claim: usize,
-    /// Whether the claim has other parts.
-    cut: bool,
-}
-
-fn spaces_of(claims: &[Claim]) -> Vec<Name> {
-    let mut spaces: Vec<Name> = Vec::new();
+/// The claims of each space, in the order of the spaces' names.
+fn by_space(claims: Vec<Claim>) -> Vec<Vec<Claim>> {
+    if claims.iter().zip(claims.iter().skip(1)).all(|(a, b)| a.space == b.space) {
+        return vec![claims];
+    }
+    let mut spaces: BTreeMap<Name, Vec<Claim>> = BTreeMap::new();
     for claim in claims {
-        if spaces.last() != Some(&claim.space) && !spaces.contains(&claim.space) {
-            spaces.push(claim.space.clone());
+        match spaces.get_mut(&claim.space) {
+            Some(list) => list.push(claim),
+            None => drop(spaces.insert(claim.space.clone(), vec![claim])),
         }
     }
-    spaces.sort();
-    spaces
+    spaces.into_values().collect()
 }
 
-fn keys(claims: &[Claim], spaces: &[Name], rules: &BuildRules, refused: &mut Vec<Refusal>) -> Vec<Key> {
-    let skips: Vec<bool> =
-        spaces.iter().map(|space| rules.private.get(space) == Some(&PrivateSpace::Skip)).collect();
-    let mut keys = Vec::with_capacity(claims.len());
-    let mut rank = 0;
-    for (index, claim) in claims.iter().enumerate() {
-        if spaces.get(rank) != Some(&claim.space) {
-            rank = spaces.partition_point(|space| *space < claim.space);
+/// Takes out what is never published, or not in this space.
+fn cut_blocks(claims: &mut Vec<Claim>, rules: &BuildRules, refused: &mut Vec<Refusal>) {
+    let policy = claims.first().and_then(|claim| rules.private.get(&claim.space));
+    let skip = policy == Some(&PrivateSpace::Skip);
+    let mut parts = Vec::new();
+    claims.retain(|claim| {
+        let plain = blocks::is_plain(claim.range, skip);
+        if !plain {
+            let left = blocks::publishable(claim, skip, refused);
+            parts.extend(left.iter().map(|range| Claim { range: *range, ..claim.clone() }));
         }
-        let skip = skips.get(rank).copied().unwrap_or_default();
-        let group = (rank as u32, claim.range.family());
-        let mut push = |range: Range, cut| {
-            keys.push(Key { group, first: range.first_bits(), last: range.last_bits(), claim: index, cut });
-        };
-        if blocks::is_plain(claim.range, skip) {
-            push(claim.range, false);
+        plain
+    });
+    claims.append(&mut parts);
+}
+
+/// Sweeps the sorted claims of one space. A claim that nobody contests is moved, not cloned:
+/// a million of them are built.
+fn sweep(claims: Vec<Claim>, previous: &Table, writer: &mut Writer) {
+    let mut claims = claims.into_iter().peekable();
+    while let Some(first) = claims.next() {
+        let mut reached = first.range;
+        let mut cluster = Vec::new();
+        while let Some(next) = claims.next_if(|next| next.range.intersection(reached).is_some()) {
+            reached = reach(reached, next.range);
+            cluster.push(next);
+        }
+        if cluster.is_empty() {
+            writer.take(first);
         } else {
-            blocks::publishable(claim, skip, refused).iter().for_each(|range| push(*range, true));
-        }
-    }
-    keys
-}
-
-/// Sweeps the claims of one space and family.
-fn sweep(keys: &[Key], spaces: &[Name], claims: &mut [Option<Claim>], previous: &Table, writer: &mut Writer) {
-    let Some((space, family)) =
-        keys.first().and_then(|key| Some((spaces.get(key.group.0 as usize)?, key.group.1)))
-    else {
-        return;
-    };
-    let before = previous.of(space, family);
-    let mut rest = keys;
-    while let Some((first, _)) = rest.split_first() {
-        let (cluster, behind) = rest.split_at(cluster_length(rest));
-        rest = behind;
-        match (cluster, claims.get_mut(first.claim)) {
-            ([alone], Some(slot)) => alone_into(alone, family, slot, writer),
-            _ => cluster::decide(cluster, claims, overlapping(before, cluster), writer),
+            cluster.push(first);
+            cluster::decide(&cluster, overlapping(previous, &cluster, reached), writer);
         }
     }
 }
 
-/// How many keys overlap the first one, directly or through others.
-fn cluster_length(keys: &[Key]) -> usize {
-    let mut reached = None;
-    keys.iter()
-        .take_while(|key| {
-            let joins = reached.is_none_or(|last| key.first <= last);
-            reached = reached.max(Some(key.last));
-            joins
-        })
-        .count()
-}
-
-/// A claim that nobody contests. It is moved, not cloned: a million of them are built.
-fn alone_into(key: &Key, family: Family, slot: &mut Option<Claim>, writer: &mut Writer) {
-    let Some(range) = Range::from_bits(family, key.first, key.last) else { return };
-    if key.cut {
-        slot.iter().for_each(|claim| writer.extend(claim, range));
-    } else {
-        slot.take().into_iter().for_each(|claim| writer.take(claim));
-    }
+/// The range from where the first begins to where either ends.
+fn reach(reached: Range, next: Range) -> Range {
+    let last = reached.last_bits().max(next.last_bits());
+    Range::from_bits(reached.family(), reached.first_bits(), last).unwrap_or(reached)
 }
 
 /// The previous entries that a cluster overlaps.
-fn overlapping<'a>(before: &'a [Entry], cluster: &[Key]) -> &'a [Entry] {
-    let first = cluster.first().map_or(0, |key| key.first);
-    let last = cluster.iter().map(|key| key.last).max().unwrap_or(first);
-    let from = before.partition_point(|entry| entry.range.last_bits() < first);
-    let to = before.partition_point(|entry| entry.range.first_bits() <= last);
-    before.get(from..to).unwrap_or_default()
+fn overlapping<'a>(previous: &'a Table, cluster: &[Claim], reached: Range) -> &'a [Entry] {
+    let Some(claim) = cluster.first() else { return &[] };
+    let of_family = previous.of(&claim.space, reached.family());
+    let from = of_family.partition_point(|entry| entry.range.last_bits() < reached.first_bits());
+    let to = of_family.partition_point(|entry| entry.range.first_bits() <= reached.last_bits());
+    of_family.get(from..to).unwrap_or_default()
 }
 
 #[cfg(test)]

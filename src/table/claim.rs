@@ -5,6 +5,12 @@ use serde::{Deserialize, Serialize};
 use super::{Name, PoolName};
 use crate::address::Range;
 
+mod derive;
+mod stale;
+
+pub use derive::{ClaimSettings, Claimed, MaxRange, StaticLine, StaticMode, claims};
+pub use stale::Stale;
+
 /// How good a claim is, per address. The highest class wins; see the rules of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

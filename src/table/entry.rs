@@ -1,11 +1,12 @@
 //! Entries and the table they make up.
 
+use std::collections::BTreeMap;
 use std::net::IpAddr;
 
 use jiff::Timestamp;
 use serde::Serialize;
 
-use super::{Class, Name, PoolName};
+use super::{Class, Name, PoolName, Published};
 use crate::address::{Family, Range};
 
 /// Where an entry comes from.
@@ -54,6 +55,14 @@ impl Entry {
             && self.pool == other.pool
             && self.vrf == other.vrf
             && self.class.is_kind_of(other.class)
+    }
+
+    /// Both as one entry, where `next` goes on behind this one and says the same.
+    pub(super) fn joined(&self, next: &Self) -> Option<Self> {
+        let joins = self.space == next.space && self.range.touches(next.range) && self.says_same(next);
+        let range = Range::from_bits(self.range.family(), self.range.first_bits(), next.range.last_bits());
+        let range = range.filter(|_| joins)?;
+        Some(Self { class: self.class.max(next.class), ..self.with_range(range) })
     }
 
     /// The same of other addresses.
@@ -110,6 +119,20 @@ impl Table {
         &self.entries
     }
 
+    /// What is published as each owner's, by owner and space: what
+    /// [`Memory::ingest`](super::Memory::ingest) is told. One pass over the table.
+    pub fn by_owner(&self) -> BTreeMap<Name, Published> {
+        let mut ranges: BTreeMap<(&Name, &Name), Vec<Range>> = BTreeMap::new();
+        for entry in &self.entries {
+            ranges.entry((&entry.owner, &entry.space)).or_default().push(entry.range);
+        }
+        let mut owners: BTreeMap<Name, Published> = BTreeMap::new();
+        for ((owner, space), ranges) in ranges {
+            owners.entry(owner.clone()).or_default().insert(space.clone(), ranges.into_iter().collect());
+        }
+        owners
+    }
+
     /// The entry that an address of a space lies in.
     pub fn lookup(&self, space: &str, address: IpAddr) -> Option<&Entry> {
         let wanted = Range::single(address);
@@ -135,4 +158,55 @@ pub struct Run {
     pub from: Timestamp,
     /// Until when; none while it is.
     pub to: Option<Timestamp>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entry(space: &str, owner: &str, pool: &str, range: &str) -> Entry {
+        Entry {
+            space: space.into(),
+            range: range.parse().unwrap(),
+            owner: owner.into(),
+            bas: None,
+            pool: PoolName::new(pool.as_bytes()),
+            vrf: "".into(),
+            class: Class::Fresh,
+        }
+    }
+
+    fn table() -> Table {
+        Table::new(vec![
+            entry("iptv", "B", "p", "10.0.0.0/24"),
+            entry("internet", "A", "q", "10.0.1.0/24"),
+            entry("internet", "A", "p", "10.0.0.0/24"),
+            entry("internet", "B", "p", "2001:db8::/32"),
+        ])
+        .unwrap()
+    }
+
+    #[test]
+    fn a_table_is_sorted_and_refuses_overlaps() {
+        let table = table();
+        let of =
+            |space, family| table.of(space, family).iter().map(|e| e.range.to_string()).collect::<Vec<_>>();
+        assert_eq!(of("internet", Family::V4), ["10.0.0.0-10.0.0.255", "10.0.1.0-10.0.1.255"]);
+        assert_eq!(of("internet", Family::V6).len(), 1);
+        assert_eq!(of("iptv", Family::V4), ["10.0.0.0-10.0.0.255"]);
+        assert!(of("iptv", Family::V6).is_empty() && of("other", Family::V4).is_empty());
+        let overlap = vec![entry("s", "A", "p", "10.0.0.0/24"), entry("s", "B", "p", "10.0.0.255")];
+        assert!(Table::new(overlap).is_err());
+    }
+
+    #[test]
+    fn what_an_owner_has_is_told_by_space() {
+        let owned = table().by_owner();
+        let ranges = |owner: &str, space: &str| {
+            owned[owner].get(space).map(|set| set.iter().map(|r| r.to_string()).collect::<Vec<_>>())
+        };
+        assert_eq!(ranges("A", "internet").unwrap(), ["10.0.0.0-10.0.1.255"]);
+        assert_eq!(ranges("A", "iptv"), None);
+        assert_eq!(ranges("B", "iptv").unwrap(), ["10.0.0.0-10.0.0.255"]);
+    }
 }

@@ -1,10 +1,28 @@
 //! The guard: which changes wait for a person, or for repeated evidence.
+//!
+//! [`judge`] compares the table as it is published with the one that was built, each space
+//! and family by itself, against what was published at any time in the window ([`Runs`]).
+//! What is held stays in the table as it is published.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::Name;
 use crate::address::{Family, Range};
+
+mod approve;
+mod delta;
+mod ground;
+mod growth;
+mod hold;
+mod judge;
+mod overlay;
+mod removal;
+mod runs;
+
+pub use approve::{ApproveError, Approved, Selection};
+pub use judge::{Case, GuardSettings, Judged, judge};
+pub use runs::Runs;
 
 /// What a held change would do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

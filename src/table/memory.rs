@@ -10,6 +10,11 @@ use serde::{Deserialize, Serialize};
 use super::{Name, PoolName};
 use crate::address::Range;
 
+mod carry;
+mod ingest;
+
+pub use ingest::{IngestSettings, Ingested, Poll, Published};
+
 /// Whether a range was listed by the last complete poll.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

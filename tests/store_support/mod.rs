@@ -7,7 +7,7 @@ use std::path::Path;
 
 use jiff::Timestamp;
 use poolsync::address::Range;
-use poolsync::store::{Commit, Committed, Settings, Store, StoreError};
+use poolsync::store::{Acts, Commit, Committed, Settings, Store, StoreError};
 use poolsync::table::{
     Change, Class, Entry, Group, GroupEdge, Groups, GuardMemory, Memory, Name, PoolName, Table, Token,
 };
@@ -111,5 +111,15 @@ pub(crate) async fn commit_all(
     memories: &[(&Name, &Memory)],
 ) -> Result<Committed, StoreError> {
     let guard = GuardMemory::default();
-    store.commit(Commit { at: at(second), changes, groups, memories, guard: &guard, filled: true }).await
+    store
+        .commit(Commit {
+            at: at(second),
+            changes,
+            groups,
+            memories,
+            guard: &guard,
+            filled: true,
+            acts: Acts::default(),
+        })
+        .await
 }

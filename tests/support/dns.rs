@@ -89,7 +89,8 @@ fn query(id: u16, name: &str, viewer: IpAddr) -> Vec<u8> {
     out
 }
 
-fn parse(message: &[u8]) -> Answer {
+/// The answer in a message.
+pub fn parse(message: &[u8]) -> Answer {
     let word = |at: usize| u16::from_be_bytes([message[at], message[at + 1]]);
     let mut answer = Answer { rcode: message[3] & 15, addresses: Vec::new(), scope: None };
     let mut at = 12;

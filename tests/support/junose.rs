@@ -86,6 +86,13 @@ impl Router {
     }
 }
 
+impl Drop for Router {
+    /// SIGKILL: told to end, snmpd would first write its state into a folder that may be gone.
+    fn drop(&mut self) {
+        self.program.kill();
+    }
+}
+
 /// The rows of the pool table: row status, name, start, end, size, in use.
 pub fn table(pools: &[(&str, &str, &str)]) -> String {
     let mut columns = [const { String::new() }; 6];

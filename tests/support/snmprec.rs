@@ -82,12 +82,36 @@ pub fn huawei_sections(file: &Path) -> Vec<Range> {
         .collect()
 }
 
-/// The ranges of a Cisco IOS-XE box: name and start in the index (`length name type length
-/// start`), end as octets in column 4.
+/// The IPv6 prefixes of a Huawei box outside VPNs: pools (name 2, prefix name 4) and, by
+/// name (2), prefixes (octets 4, length 5, VPN 10).
+pub fn huawei_prefixes(file: &Path) -> Vec<Range> {
+    const PREFIX: &str = "1.3.6.1.4.1.2011.6.8.1.16.1";
+    const POOL: &str = "1.3.6.1.4.1.2011.6.8.1.17.1";
+    let names = column(file, &format!("{PREFIX}.2"));
+    let at = |index: &str, arc: u8| cell(file, &format!("{PREFIX}.{arc}"), index).unwrap();
+    let pools = column(file, &format!("{POOL}.4")).into_iter();
+    let pools = pools.map(|(pool, prefix)| {
+        let (index, _) = names.iter().find(|(_, name)| *name == prefix).unwrap();
+        (cell(file, &format!("{POOL}.2"), &pool).unwrap(), index.clone())
+    });
+    let open = pools.filter(|(_, index)| at(index, 10).is_empty());
+    open.map(|(pool, index)| {
+        let first = u128::from_str_radix(&at(&index, 4), 16).unwrap();
+        let length: u32 = at(&index, 5).parse().unwrap();
+        let last = first | (u128::MAX >> length);
+        Range { pool, first: Ipv6Addr::from(first).into(), last: Ipv6Addr::from(last).into() }
+    })
+    .collect()
+}
+
+/// The ranges of a Cisco IOS-XE box outside pool groups, which may overlap each other: name
+/// and start in the index (`length name type length start`), end as octets in column 4,
+/// group in column 7.
 pub fn cisco_pools(file: &Path) -> Vec<Range> {
     const ENTRY: &str = "1.3.6.1.4.1.9.9.326.1.1.2.1";
     let rows = column(file, &format!("{ENTRY}.4")).into_iter();
-    rows.map(|(index, end)| {
+    let open = rows.filter(|(i, _)| cell(file, &format!("{ENTRY}.7"), i).unwrap().is_empty());
+    open.map(|(index, end)| {
         let arcs: Vec<u8> = index.split('.').map(|arc| arc.parse().unwrap()).collect();
         let (name, address) = arcs[1..].split_at(usize::from(arcs[0]));
         let end: Vec<u8> =

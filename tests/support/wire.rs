@@ -179,6 +179,26 @@ pub fn v2c(community: &[u8], pdu: &[u8]) -> Vec<u8> {
     tlv(0x30, &[&integer(1), &octets(community), pdu])
 }
 
+/// What a message of v3 is addressed by.
+#[derive(Clone, Copy, Debug)]
+pub struct Address<'a> {
+    pub id: i64,
+    pub engine: &'a [u8],
+    pub boots: i64,
+    pub time: i64,
+    pub user: &'a [u8],
+}
+
+/// An unsigned message of v3 around a PDU.
+pub fn unsigned_v3(to: Address<'_>, pdu: &[u8]) -> Vec<u8> {
+    let none = octets(&[]);
+    let global = tlv(0x30, &[&integer(to.id), &integer(65_507), &octets(&[0]), &integer(3)]);
+    let (engine, user) = (octets(to.engine), octets(to.user));
+    let security = tlv(0x30, &[&engine, &integer(to.boots), &integer(to.time), &user, &none, &none]);
+    let scoped = tlv(0x30, &[&engine, &none, pdu]);
+    tlv(0x30, &[&integer(3), &global, &octets(&security), &scoped])
+}
+
 /// A Response to a request of v2c.
 pub fn response(request: &Request, varbinds: &[Varbind]) -> Vec<u8> {
     v2c(&request.community, &answer_pdu(RESPONSE, request.id, 0, 0, varbinds))

@@ -104,6 +104,7 @@ proptest! {
             prop_assert_eq!(a.covers(*range), single.subtract(&a).is_empty());
             prop_assert_eq!(a.overlaps(*range), !single.intersect(&a).is_empty());
             prop_assert_eq!(a.within(*range).collect::<RangeSet>(), single.intersect(&a));
+            prop_assert_eq!(a.gaps(*range), single.subtract(&a));
         }
     }
 

@@ -6,14 +6,19 @@
 //! without its row.
 
 mod domain;
+mod gdnsd;
+mod haproxy;
 mod json;
 mod knot;
 mod nginx_map;
+mod pdns;
+mod records;
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::fmt;
 use std::net::IpAddr;
+use std::path::PathBuf;
 
 use thiserror::Error;
 
@@ -30,6 +35,10 @@ pub struct Context {
     pub name: Option<Domain>,
     /// The time to live of its answers, in seconds.
     pub ttl: Option<u32>,
+    /// The name servers of its zone, for files that hold the whole zone.
+    pub nameservers: Vec<Domain>,
+    /// Where the table is, for files that name it.
+    pub table: Option<PathBuf>,
 }
 
 /// The rows of a groups file.
@@ -49,6 +58,36 @@ pub enum GroupsError {
     NeedsName {
         /// The format.
         format: &'static str,
+    },
+    /// The format needs the zone's name servers.
+    #[error("groups format {format} needs `nameservers`, those of the name's zone")]
+    NeedsNameservers {
+        /// The format.
+        format: &'static str,
+    },
+    /// The format names the table's file, and its path cannot be written there.
+    #[error("groups format {format} needs the table's path, in plain characters")]
+    NeedsTable {
+        /// The format.
+        format: &'static str,
+    },
+    /// More groups than the consumer can hold.
+    #[error("groups format {format} holds {most} groups, the table has {found}")]
+    TooMany {
+        /// The format.
+        format: &'static str,
+        /// How many the consumer can hold.
+        most: u64,
+        /// How many there are.
+        found: u64,
+    },
+    /// A token makes no domain name with the name that is answered for.
+    #[error("group {token}: {source}")]
+    BadName {
+        /// The group.
+        token: Token,
+        /// What is wrong.
+        source: BadDomain,
     },
     /// A group's edges have nothing that the format could answer with.
     #[error("group {token}: none of its edges has an address or a host")]
@@ -128,7 +167,7 @@ pub trait GroupsFormat: fmt::Debug + Sync {
 
 /// All formats of groups files.
 pub fn groups_formats() -> &'static [&'static dyn GroupsFormat] {
-    &[&json::Json, &knot::Knot, &nginx_map::NginxMap]
+    &[&json::Json, &knot::Knot, &pdns::Pdns, &gdnsd::Gdnsd, &nginx_map::NginxMap, &haproxy::Haproxy]
 }
 
 /// The groups format of a name.
@@ -199,16 +238,39 @@ fn take(rows: &mut Rows, row: Option<(Token, String)>) -> Result<(), String> {
     Ok(())
 }
 
+/// What a consumer may answer for a group.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Allowed {
+    /// The addresses of its edges.
+    pub addresses: Vec<IpAddr>,
+    /// The host names of its edges.
+    pub hosts: Vec<Domain>,
+}
+
+/// What a consumer may answer for the group of a token; nothing for one that the view does
+/// not have.
+pub fn allowed(view: &View<'_>, token: &Token) -> Allowed {
+    let Some(group) = view.groups().find(|group| group.token == *token) else { return Allowed::default() };
+    let edges = answering(view, group);
+    Allowed {
+        addresses: edges.iter().flat_map(|edge| edge.addresses.iter().copied()).collect(),
+        hosts: edges.iter().filter_map(|edge| host(edge).ok().flatten()).collect(),
+    }
+}
+
 /// The edges of a group that are to be answered with: those with a weight, or all where
 /// none has one.
-fn answering<'v>(view: &'v View<'_>, group: &'v Group) -> Vec<&'v Edge> {
+pub(in crate::format) fn answering<'v>(view: &'v View<'_>, group: &'v Group) -> Vec<&'v Edge> {
     let weighted = |edge: &(&Edge, u32)| edge.1 > 0;
     let none = !view.edges_of(group).any(|edge| weighted(&edge));
     view.edges_of(group).filter(|edge| none || weighted(edge)).map(|(edge, _)| edge).collect()
 }
 
 /// The addresses of edges of one family, in order, each once.
-fn addresses<'v>(edges: &[&'v Edge], family: impl Fn(&IpAddr) -> bool) -> Vec<&'v IpAddr> {
+pub(in crate::format) fn addresses<'v>(
+    edges: &[&'v Edge],
+    family: impl Fn(&IpAddr) -> bool,
+) -> Vec<&'v IpAddr> {
     let mut list: Vec<&IpAddr> = Vec::new();
     for address in edges.iter().flat_map(|edge| &edge.addresses).filter(|a| family(a)) {
         if !list.contains(&address) {
@@ -219,8 +281,51 @@ fn addresses<'v>(edges: &[&'v Edge], family: impl Fn(&IpAddr) -> bool) -> Vec<&'
 }
 
 /// An edge's host as a domain name.
-fn host(edge: &Edge) -> Result<Option<Domain>, GroupsError> {
+pub(in crate::format) fn host(edge: &Edge) -> Result<Option<Domain>, GroupsError> {
     let parse =
         |host: &Name| host.parse().map_err(|source| GroupsError::BadHost { edge: edge.name.clone(), source });
     edge.host.as_ref().map(parse).transpose()
+}
+
+/// Where a group's viewers go that can go to one place only: the host of its nearest edge,
+/// else its first address, IPv6 in brackets.
+pub(in crate::format) fn target(view: &View<'_>, group: &Group) -> Result<String, GroupsError> {
+    for edge in answering(view, group) {
+        if let Some(host) = host(edge)? {
+            return Ok(host.to_string());
+        }
+        match edge.addresses.first() {
+            Some(IpAddr::V4(address)) => return Ok(address.to_string()),
+            Some(IpAddr::V6(address)) => return Ok(format!("[{address}]")),
+            None => {}
+        }
+    }
+    Err(GroupsError::NoAnswer { token: group.token.clone() })
+}
+
+/// Whether a text is what [`target`] gives.
+fn is_target(text: &str) -> bool {
+    let bracketed = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
+    match bracketed {
+        Some(v6) => v6.parse::<std::net::Ipv6Addr>().is_ok(),
+        None => text.parse::<std::net::Ipv4Addr>().is_ok() || text.parse::<Domain>().is_ok(),
+    }
+}
+
+/// Refuses tokens that differ in case alone, on behalf of a consumer that does not see it.
+fn refuse_case_clash(format: &'static str, view: &View<'_>) -> Result<(), GroupsError> {
+    match case_clash(view.groups().map(|group| &group.token)) {
+        Some((first, second)) => Err(GroupsError::CaseClash { format, first, second }),
+        None => Ok(()),
+    }
+}
+
+/// Two tokens that differ in case alone.
+pub(in crate::format) fn case_clash<'t>(tokens: impl Iterator<Item = &'t Token>) -> Option<(Token, Token)> {
+    let mut tokens: Vec<&Token> = tokens.collect();
+    tokens.sort_by_key(|token| token.as_str().to_ascii_lowercase());
+    tokens.windows(2).find_map(|pair| match pair {
+        [a, b] if a.as_str().eq_ignore_ascii_case(b.as_str()) => Some(((*a).clone(), (*b).clone())),
+        _ => None,
+    })
 }

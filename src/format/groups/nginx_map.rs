@@ -5,11 +5,12 @@
 //! A row gives the group's nearest edge: its host, else its first address (IPv6 in
 //! brackets). The row `default` answers for the default group.
 
-use std::net::IpAddr;
-
 use super::lines::{Reader, push};
-use super::{Context, Domain, GroupsError, GroupsFormat, ReadError, Rows, View, answering, host, text_rows};
-use crate::table::{Group, Token};
+use super::{
+    Context, GroupsError, GroupsFormat, ReadError, Rows, View, is_target, refuse_case_clash, target,
+    text_rows,
+};
+use crate::table::Token;
 
 /// Words that nginx takes for parameters of the map, unless a backslash stands before them.
 const PARAMETERS: [&str; 4] = ["default", "hostnames", "include", "volatile"];
@@ -28,7 +29,7 @@ impl GroupsFormat for NginxMap {
     }
 
     fn rows(&self, view: &View<'_>, _context: &Context) -> Result<Rows, GroupsError> {
-        self.refuse_clash(view)?;
+        refuse_case_clash(self.name(), view)?;
         let mut rows =
             Rows { lead: format!("default {};\n", target(view, view.default_group())?), ..Rows::default() };
         for group in view.groups() {
@@ -52,21 +53,6 @@ impl GroupsFormat for NginxMap {
     }
 }
 
-impl NginxMap {
-    fn refuse_clash(&self, view: &View<'_>) -> Result<(), GroupsError> {
-        let mut tokens: Vec<&Token> = view.groups().map(|group| &group.token).collect();
-        tokens.sort_by_key(|token| token.as_str().to_ascii_lowercase());
-        match tokens.windows(2).find(|pair| pair[0].as_str().eq_ignore_ascii_case(pair[1].as_str())) {
-            Some(pair) => Err(GroupsError::CaseClash {
-                format: self.name(),
-                first: pair[0].clone(),
-                second: pair[1].clone(),
-            }),
-            None => Ok(()),
-        }
-    }
-}
-
 fn is_parameter(token: &str) -> bool {
     PARAMETERS.contains(&token)
 }
@@ -74,20 +60,6 @@ fn is_parameter(token: &str) -> bool {
 fn key(token: &Token) -> String {
     let escape = if is_parameter(token.as_str()) { "\\" } else { "" };
     format!("{escape}{token}")
-}
-
-fn target(view: &View<'_>, group: &Group) -> Result<String, GroupsError> {
-    for edge in answering(view, group) {
-        if let Some(host) = host(edge)? {
-            return Ok(host.to_string());
-        }
-        match edge.addresses.first() {
-            Some(IpAddr::V4(address)) => return Ok(address.to_string()),
-            Some(IpAddr::V6(address)) => return Ok(format!("[{address}]")),
-            None => {}
-        }
-    }
-    Err(GroupsError::NoAnswer { token: group.token.clone() })
 }
 
 fn token(line: &str) -> Result<Token, String> {
@@ -103,11 +75,8 @@ fn token(line: &str) -> Result<Token, String> {
 }
 
 fn value(text: &str) -> Result<(), String> {
-    let host = text.strip_suffix(';').unwrap_or_default();
-    let bracketed = host.strip_prefix('[').and_then(|h| h.strip_suffix(']'));
-    let good = match bracketed {
-        Some(v6) => v6.parse::<std::net::Ipv6Addr>().is_ok(),
-        None => host.parse::<std::net::Ipv4Addr>().is_ok() || host.parse::<Domain>().is_ok(),
-    };
-    if good { Ok(()) } else { Err(format!("`{}` is no host", text.escape_debug())) }
+    match text.strip_suffix(';') {
+        Some(target) if is_target(target) => Ok(()),
+        _ => Err(format!("`{}` is no host", text.escape_debug())),
+    }
 }

@@ -26,8 +26,9 @@ use std::collections::HashMap;
 
 pub use tree::Duplicate;
 
+use super::carried::{COMPATIBLE, carried};
 use super::{Format, ReadBack, ReadError, RenderError, Rendered, Spaces, Stamp, View, one_space};
-use crate::address::{Family, Range, prefixes};
+use crate::address::{Range, prefixes};
 use crate::table::{Group, Name, Token};
 use data::Encoder;
 use tree::{Link, Nodes, Tree};
@@ -64,7 +65,7 @@ impl Format for Mmdb {
         let mut tree = Tree::default();
         for row in view.rows() {
             let record = records.offset(row.entry.bas.as_ref(), row.group);
-            for prefix in self.carried(row.entry.range).into_iter().flat_map(prefixes) {
+            for prefix in carried(row.entry.range, &COMPATIBLE).flat_map(prefixes) {
                 tree.insert(prefix, record);
             }
         }
@@ -79,11 +80,8 @@ impl Format for Mmdb {
         reader::read(file)
     }
 
-    fn carried(&self, range: Range) -> Option<Range> {
-        match range.family() {
-            Family::V4 => Some(range),
-            Family::V6 => Range::from_bits(Family::V6, range.first_bits().max(1 << 32), range.last_bits()),
-        }
+    fn excluded(&self) -> &'static [Range] {
+        &COMPATIBLE
     }
 }
 

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::tree::{Link, Nodes, Tree};
 use super::*;
+use crate::address::Family;
 use crate::table::{GroupEdge, Session};
 
 fn group(token: &str) -> Group {
@@ -252,12 +253,13 @@ fn is_free(file: &[u8], at: usize) -> bool {
 
 #[test]
 fn ipv6_rows_leave_the_ipv4_part_alone() {
-    let low: Range = "::-::1:2:3".parse().unwrap();
-    assert_eq!(Mmdb.carried(low), Some("::1:0:0-::1:2:3".parse().unwrap()));
-    assert_eq!(Mmdb.carried("::1".parse().unwrap()), None);
-    assert_eq!(Mmdb.carried("::ffff:ffff".parse().unwrap()), None);
-    let v4: Range = "0.0.0.0-255.255.255.255".parse().unwrap();
-    assert_eq!(Mmdb.carried(v4), Some(v4));
+    let left = |range: &str| -> Vec<String> {
+        carried(range.parse().unwrap(), Mmdb.excluded()).map(|range| range.to_string()).collect()
+    };
+    assert_eq!(left("::-::1:2:3"), ["::1:0:0-::1:2:3"]);
+    assert_eq!(left("::1"), [""; 0]);
+    assert_eq!(left("::ffff:ffff"), [""; 0]);
+    assert_eq!(left("0.0.0.0/0"), ["0.0.0.0-255.255.255.255"]);
 }
 
 #[test]

@@ -1,7 +1,9 @@
 //! From the file to the descriptor: every name is looked up, every combination that the
 //! runtime cannot handle is refused, at its place.
 
+mod fallback;
 mod ranges;
+mod recipe;
 mod table;
 mod unused;
 
@@ -36,12 +38,14 @@ pub(super) fn descriptor(file: File, origin: Origin, source: &str) -> Result<Des
             tables[at].ranges = Some(ranges);
         }
     }
-    ranges::fallbacks(&mut tables, sections)?;
+    fallback::tie(&mut tables, sections)?;
     let contexts = file.contexts.as_ref().map(|section| contexts(&tables, sections, section)).transpose()?;
     unused::refuse(&tables, contexts.as_ref(), &file.table)?;
     Ok(Descriptor {
         name: file.name.get_ref().as_str().into(),
         encoding: file.encoding.as_ref().map(encoding).transpose()?,
+        group_as_vrf: file.group_as_vrf.unwrap_or(true),
+        default_vrf: file.default_vrf,
         detect: file.detect.as_ref().map(detect).transpose()?,
         vendor: file.vendor,
         notes: file.notes,
@@ -122,7 +126,8 @@ fn contexts(
                 format!("`{}` lists contexts: nothing can be joined to it", table.name),
             ));
         }
-        if let Some(vrf) = section.ranges.as_ref().and_then(|ranges| ranges.get_ref().vrf.as_ref()) {
+        let ranges = section.ranges.as_ref().map(Spanned::get_ref);
+        if let Some(vrf) = ranges.and_then(|ranges| ranges.vrf.as_ref().or(ranges.group.as_ref())) {
             return Err(Problem::new(
                 vrf.span(),
                 "with contexts the VRF is the context's; a field cannot give it too",

@@ -1,15 +1,19 @@
-//! Range recipes.
+//! How rows become ranges.
+
+use std::collections::BTreeMap;
 
 use toml::Spanned;
 
-use super::super::descriptor::{Exclude, On, Own, Ranges, Recipe, Ref, Table};
+use super::super::descriptor::{
+    Delegated, Exclude, Lengths, Only, Own, Pool, Ranges, Recipe, Ref, Table, Vrf,
+};
 use super::super::error::Problem;
 use super::super::field::Kind;
-use super::super::file::{ExcludeSection, RangesSection, TableSection, Word};
+use super::super::file::{ExcludeSection, LengthsSection, RangesSection, Word};
 use super::super::text::Glob;
-use super::{list, own, own_named, table_named, unknown_field};
+use super::{list, own, own_named, recipe, unknown_field};
 
-/// How a table's rows become ranges; fallbacks are tied later, when all are known.
+/// How a table's rows become ranges; better tables are tied later, when all are known.
 pub(super) fn ranges(
     tables: &[Table],
     at: usize,
@@ -17,34 +21,117 @@ pub(super) fn ranges(
 ) -> Result<Ranges, Problem> {
     let raw = section.get_ref();
     let scope = Scope { tables, at };
-    let integer = |word: &Word| scope.field(word, &[Kind::Integer]);
-    let only = raw.only.iter().map(|(word, values)| only(scope, word, values));
+    let count =
+        |word: &Option<Word>| word.as_ref().map(|word| scope.field(word, &[Kind::Integer])).transpose();
     let ranges = Ranges {
-        recipe: recipe(scope, section)?,
-        pool: scope.field(&raw.pool, &[Kind::Text])?,
-        vrf: raw.vrf.as_ref().map(|word| scope.field(word, &[Kind::Text])).transpose()?,
-        size: raw.size.as_ref().map(integer).transpose()?,
-        used: raw.used.as_ref().map(integer).transpose()?,
-        only: only.collect::<Result<_, _>>()?,
+        kinds: recipe::kinds(scope, section)?,
+        pool: pool(scope, section)?,
+        vrf: vrf(scope, raw)?,
+        size: count(&raw.size)?,
+        used: count(&raw.used)?,
+        delegated: delegated(scope, raw)?,
+        only: scope.only(&raw.only)?,
+        lengths: raw.lengths.as_ref().map(lengths).transpose()?.unwrap_or_default(),
         skip_pools: raw.skip_pools.iter().map(Glob::new).collect(),
         exclude: raw.exclude.as_ref().map(|raw| exclude(scope, raw)).transpose()?,
-        fallback_for: None,
+        fallbacks: Vec::new(),
     };
+    refuse_lengths(&ranges, raw)?;
     refuse_optional(scope, &ranges, section)?;
     Ok(ranges)
 }
 
+fn pool(scope: Scope<'_>, section: &Spanned<RangesSection>) -> Result<Pool, Problem> {
+    let raw = section.get_ref();
+    match (&raw.pool, &raw.pool_name) {
+        (Some(word), None) => scope.field(word, &[Kind::Text]).map(Pool::Field),
+        (None, Some(name)) if !name.get_ref().is_empty() => Ok(Pool::Named(name.get_ref().as_str().into())),
+        _ => Err(Problem::new(
+            section.span(),
+            "a range has a `pool` (the field with its name) or a `pool-name` (of all of them): exactly one",
+        )),
+    }
+}
+
+fn vrf(scope: Scope<'_>, raw: &RangesSection) -> Result<Option<Vrf>, Problem> {
+    let (word, group) = match (&raw.vrf, &raw.group) {
+        (None, None) => return Ok(None),
+        (Some(word), None) => (word, false),
+        (None, Some(word)) => (word, true),
+        (Some(_), Some(word)) => {
+            return Err(Problem::new(word.span(), "`vrf` gives the VRF already: a group cannot give it too"));
+        }
+    };
+    Ok(Some(Vrf { field: scope.field(word, &[Kind::Text])?, group }))
+}
+
+fn delegated(scope: Scope<'_>, raw: &RangesSection) -> Result<Option<Delegated>, Problem> {
+    let Some(word) = &raw.delegated_len else {
+        return match raw.delegated_only.keys().next() {
+            Some(only) => {
+                Err(Problem::new(only.span(), "without `delegated-len` there is nothing to restrict"))
+            }
+            None => Ok(None),
+        };
+    };
+    let length = scope.field(word, &[Kind::Integer])?;
+    Ok(Some(Delegated { length, only: scope.only(&raw.delegated_only)? }))
+}
+
+fn lengths(section: &Spanned<LengthsSection>) -> Result<Lengths, Problem> {
+    let raw = section.get_ref();
+    let bounds = |bounds: &Option<Spanned<[u8; 2]>>, width: u8| {
+        let Some(bounds) = bounds else { return Ok(None) };
+        match *bounds.get_ref() {
+            [from, to] if from <= to && to <= width => Ok(Some((from, to))),
+            _ => {
+                let message = format!("lengths are [from, to], from 0 to {width}");
+                Err(Problem::new(bounds.span(), message))
+            }
+        }
+    };
+    let lengths = Lengths { v4: bounds(&raw.v4, 32)?, v6: bounds(&raw.v6, 128)? };
+    if lengths.v4.is_none() && lengths.v6.is_none() {
+        return Err(Problem::new(section.span(), "lengths are for `v4`, or `v6`, or both"));
+    }
+    Ok(lengths)
+}
+
+fn refuse_lengths(ranges: &Ranges, raw: &RangesSection) -> Result<(), Problem> {
+    let blocks = ranges.kinds.iter().all(|kind| kind.recipe.is_block());
+    match &raw.lengths {
+        Some(lengths) if !blocks => {
+            Err(Problem::new(lengths.span(), "only ranges that are one prefix each have a length"))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// What names can be looked up from.
 #[derive(Clone, Copy)]
-struct Scope<'a> {
+pub(super) struct Scope<'a> {
     tables: &'a [Table],
     at: usize,
 }
 
 impl Scope<'_> {
+    /// Rows count only by these fields; those of the table itself are looked at first.
+    pub(super) fn only(self, raw: &BTreeMap<Word, Vec<i64>>) -> Result<Vec<Only>, Problem> {
+        let mut only = Vec::with_capacity(raw.len());
+        for (word, values) in raw {
+            let field = self.field(word, &[Kind::Integer, Kind::AddressType, Kind::Bits])?;
+            if values.is_empty() {
+                return Err(Problem::new(word.span(), "without a value no row would count"));
+            }
+            only.push(Only { field, values: values.iter().map(|value| i128::from(*value)).collect() });
+        }
+        only.sort_by_key(|only| matches!(only.field, Ref::Joined { .. }));
+        Ok(only)
+    }
+
     /// A field of this table (`name`) or of a joined one (`table.name`) that holds one of
     /// some kinds.
-    fn field(self, word: &Word, kinds: &[Kind]) -> Result<Ref, Problem> {
+    pub(super) fn field(self, word: &Word, kinds: &[Kind]) -> Result<Ref, Problem> {
         let field = self.find(word)?;
         let kind = self.kind(field);
         if kinds.contains(&kind) {
@@ -72,7 +159,7 @@ impl Scope<'_> {
         Ok(Ref::Joined { join, field })
     }
 
-    fn kind(self, field: Ref) -> Kind {
+    pub(super) fn kind(self, field: Ref) -> Kind {
         let (table, field) = self.resolve(field);
         table.kind(field)
     }
@@ -84,35 +171,6 @@ impl Scope<'_> {
             Ref::Joined { join, field } => (&self.tables[here.joins[join].table], field),
         }
     }
-}
-
-fn recipe(scope: Scope<'_>, section: &Spanned<RangesSection>) -> Result<Recipe, Problem> {
-    let raw = section.get_ref();
-    let address = |word| scope.field(word, &[Kind::Address]);
-    let number = |word| scope.field(word, &[Kind::Integer]);
-    match (&raw.start, &raw.end, &raw.network, &raw.mask, &raw.prefix, &raw.length) {
-        (Some(start), Some(end), None, None, None, None) => {
-            Ok(Recipe::StartEnd(address(start)?, address(end)?))
-        }
-        (None, None, Some(network), Some(mask), None, None) => {
-            Ok(Recipe::NetworkMask(address(network)?, address(mask)?))
-        }
-        (None, None, None, None, Some(prefix), Some(length)) => {
-            Ok(Recipe::PrefixLength(address(prefix)?, number(length)?))
-        }
-        _ => Err(Problem::new(
-            section.span(),
-            "a range is made of `start` and `end`, or `network` and `mask`, or `prefix` and `length`: exactly one pair",
-        )),
-    }
-}
-
-fn only(scope: Scope<'_>, word: &Word, values: &[i64]) -> Result<(Ref, Vec<i128>), Problem> {
-    let field = scope.field(word, &[Kind::Integer, Kind::AddressType, Kind::Bits])?;
-    if values.is_empty() {
-        return Err(Problem::new(word.span(), "without a value no row would count"));
-    }
-    Ok((field, values.iter().map(|value| i128::from(*value)).collect()))
 }
 
 fn exclude(scope: Scope<'_>, raw: &ExcludeSection) -> Result<Exclude, Problem> {
@@ -130,14 +188,19 @@ fn exclude(scope: Scope<'_>, raw: &ExcludeSection) -> Result<Exclude, Problem> {
     Ok(Exclude { field, equals: raw.equals.into(), within })
 }
 
-/// What a row cannot do without is not optional; a missing VRF is the empty one.
+/// What a row cannot do without is not optional; a missing VRF is the empty one, and the
+/// length of a network may stand with it.
 fn refuse_optional(
     scope: Scope<'_>,
     ranges: &Ranges,
     section: &Spanned<RangesSection>,
 ) -> Result<(), Problem> {
-    let vrf = ranges.vrf;
-    for field in ranges.needed().into_iter().filter(|field| Some(*field) != vrf) {
+    let vrf = ranges.vrf.map(|vrf| vrf.field);
+    let lengths: Vec<Ref> = ranges.kinds.iter().filter_map(|kind| spare_length(scope, kind.recipe)).collect();
+    for field in ranges.needed(true) {
+        if Some(field) == vrf || lengths.contains(&field) {
+            continue;
+        }
         if let (table, Own::Column(column)) = scope.resolve(field)
             && table.columns[column].optional
         {
@@ -151,46 +214,9 @@ fn refuse_optional(
     Ok(())
 }
 
-/// Ties each fallback to the better table.
-pub(super) fn fallbacks(tables: &mut [Table], sections: &[TableSection]) -> Result<(), Problem> {
-    for (at, section) in sections.iter().enumerate() {
-        let word = section.ranges.as_ref().and_then(|ranges| ranges.get_ref().fallback_for.as_ref());
-        let Some(word) = word else { continue };
-        let better = table_named(tables, word)?;
-        check_fallback(tables, at, better, word, sections)?;
-        if let Some(ranges) = tables.get_mut(at).and_then(|table| table.ranges.as_mut()) {
-            ranges.fallback_for = Some(better);
-        }
+fn spare_length(scope: Scope<'_>, recipe: Recipe) -> Option<Ref> {
+    match recipe {
+        Recipe::PrefixLength(prefix, length) if scope.kind(prefix) == Kind::Network => length,
+        _ => None,
     }
-    Ok(())
-}
-
-fn check_fallback(
-    tables: &[Table],
-    at: usize,
-    better: usize,
-    word: &Word,
-    sections: &[TableSection],
-) -> Result<(), Problem> {
-    let refuse = |message: String| Err(Problem::new(word.span(), message));
-    let (here, there) = (&tables[at], &tables[better]);
-    let Some(ranges) = sections[better].ranges.as_ref() else {
-        return refuse(format!("`{}` gives no ranges: there is nothing to fall back from", there.name));
-    };
-    if better == at || ranges.get_ref().fallback_for.is_some() {
-        return refuse("a fallback stands behind a table that is none itself".to_owned());
-    }
-    // Which pools the better table has must be known even where its cells are unreadable.
-    let by_index = there.joins.iter().filter(|join| join.table == at).any(|join| match &join.on {
-        On::WholeIndex => true,
-        On::Index(fields) => fields.iter().all(|field| matches!(field, Own::Part(_))),
-        On::Column { .. } => false,
-    });
-    if by_index {
-        return Ok(());
-    }
-    refuse(format!(
-        "`{}` must be joined to `{}` by parts of its index, which tells what it lacks",
-        there.name, here.name
-    ))
 }

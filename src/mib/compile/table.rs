@@ -1,12 +1,16 @@
 //! Tables: their index parts, columns and joins.
 
+use std::collections::BTreeMap;
+
 use toml::Spanned;
 
-use super::super::cell::ColumnForm;
-use super::super::descriptor::{Column, Join, On, Own, Table};
+use super::super::cell::{ColumnForm, Written};
+use super::super::descriptor::{Column, Join, On, Otherwise, Own, Table};
 use super::super::error::Problem;
 use super::super::field::Kind;
-use super::super::file::{ColumnSection, ColumnType, JoinSection, PartSection, PartType, TableSection, Word};
+use super::super::file::{
+    ColumnSection, ColumnType, JoinSection, OtherwiseValue, PartSection, PartType, TableSection, Word,
+};
 use super::super::index::{Part, PartForm};
 use super::{check_word, own, own_named, table_named, unknown_field};
 
@@ -25,6 +29,7 @@ pub(super) fn fields(section: &TableSection) -> Result<Table, Problem> {
         name: section.name.get_ref().as_str().into(),
         mib: section.mib.clone(),
         entry: entry.clone(),
+        max_rows: section.max_rows.as_ref().map(max_rows).transpose()?,
         parts: parts(&section.index)?,
         columns: Vec::new(),
         twins: Vec::new(),
@@ -34,6 +39,13 @@ pub(super) fn fields(section: &TableSection) -> Result<Table, Problem> {
     columns(&mut table, section)?;
     twins(&mut table, section)?;
     Ok(table)
+}
+
+fn max_rows(rows: &Spanned<u32>) -> Result<u32, Problem> {
+    match *rows.get_ref() {
+        0 => Err(Problem::new(rows.span(), "a table that may have no row is not worth reading")),
+        rows => Ok(rows),
+    }
 }
 
 fn parts(index: &Spanned<Vec<Spanned<PartSection>>>) -> Result<Vec<Part>, Problem> {
@@ -65,6 +77,7 @@ fn part_form(section: &Spanned<PartSection>, before: &[Part]) -> Result<PartForm
     let form = match raw.form {
         PartType::Integer => PartForm::Integer,
         PartType::IpAddress => PartForm::IpAddress,
+        PartType::Ipv6Address => PartForm::Ipv6Address,
         PartType::Octets => PartForm::Octets,
         PartType::OctetsFixed => PartForm::OctetsFixed(fixed_length(section)?),
         PartType::OctetsImplied => PartForm::OctetsImplied,
@@ -123,14 +136,59 @@ fn columns(table: &mut Table, section: &TableSection) -> Result<(), Problem> {
     }
     table.columns.sort_by_key(|column| column.number);
     for (name, raw) in sections {
-        if let Some(kind) = column_address_type(table, raw)? {
-            let at = table.columns.iter().position(|column| *column.name == **name.get_ref());
-            if let Some(column) = at.and_then(|at| table.columns.get_mut(at)) {
-                column.form = ColumnForm::Address { kind };
-            }
-        }
+        let kind = column_address_type(table, raw)?;
+        let otherwise = otherwise(table, sections, name, raw)?;
+        let at = table.columns.iter().position(|column| *column.name == **name.get_ref());
+        let Some(column) = at.and_then(|at| table.columns.get_mut(at)) else { continue };
+        column.otherwise = otherwise;
+        column.form = match (column.form, kind) {
+            (ColumnForm::Address { .. }, Some(kind)) => ColumnForm::Address { kind },
+            (ColumnForm::Network { written, .. }, kind) => ColumnForm::Network { kind, written },
+            (form, _) => form,
+        };
     }
     Ok(())
+}
+
+/// What a missing cell stands for.
+fn otherwise(
+    table: &Table,
+    sections: &BTreeMap<Word, Spanned<ColumnSection>>,
+    name: &Word,
+    section: &Spanned<ColumnSection>,
+) -> Result<Option<Otherwise>, Problem> {
+    let Some(value) = &section.get_ref().otherwise else { return Ok(None) };
+    let refuse = |message: String| Err(Problem::new(value.span(), message));
+    if section.get_ref().optional.is_some() {
+        return refuse(
+            "a cell that stands for something is never missing: it is not optional too".to_owned(),
+        );
+    }
+    let Some(column) = table.columns.iter().position(|column| *column.name == **name.get_ref()) else {
+        return Ok(None);
+    };
+    let kind = table.kind(Own::Column(column));
+    match value.get_ref() {
+        OtherwiseValue::Number(number) if kind == Kind::Integer => {
+            Ok(Some(Otherwise::Number((*number).into())))
+        }
+        OtherwiseValue::Number(_) => refuse(format!("`{}` is {kind}, not a number", name.get_ref())),
+        OtherwiseValue::Field(other) => {
+            let word = Spanned::new(value.span(), other.clone());
+            let field = super::own(table, &word)?;
+            if field == Own::Column(column) || table.kind(field) != kind {
+                return refuse(format!("`{other}` is no other field that holds {kind}"));
+            }
+            let chained = matches!(field, Own::Column(_))
+                && sections
+                    .iter()
+                    .any(|(name, section)| name.get_ref() == other && section.get_ref().otherwise.is_some());
+            if chained {
+                return refuse(format!("`{other}` may itself be missing and stand for something else"));
+            }
+            Ok(Some(Otherwise::Field(field)))
+        }
+    }
 }
 
 fn column(name: &Word, raw: &ColumnSection) -> Result<Column, Problem> {
@@ -145,9 +203,13 @@ fn column(name: &Word, raw: &ColumnSection) -> Result<Column, Problem> {
         ColumnType::Octets16 => ColumnForm::Octets16,
         ColumnType::AddressInteger => ColumnForm::AddressInteger,
         ColumnType::AddressText => ColumnForm::AddressText,
+        ColumnType::Ipv6Prefix => ColumnForm::Ipv6Prefix,
         ColumnType::InetAddressType => ColumnForm::AddressType,
         // Which field gives its type is looked up once all columns are known.
         ColumnType::InetAddress => ColumnForm::Address { kind: Own::Part(0) },
+        ColumnType::Network => ColumnForm::Network { kind: None, written: Written::Either },
+        ColumnType::NetworkText => ColumnForm::Network { kind: None, written: Written::Text },
+        ColumnType::NetworkOctets => ColumnForm::Network { kind: None, written: Written::Octets },
         ColumnType::Text => ColumnForm::Text,
         ColumnType::RowStatus => ColumnForm::RowStatus,
         ColumnType::Bits => ColumnForm::Bits,
@@ -156,13 +218,15 @@ fn column(name: &Word, raw: &ColumnSection) -> Result<Column, Problem> {
         return Err(Problem::new(optional.span(), "a row status is optional as it is"));
     }
     let optional = raw.optional.as_ref().is_some_and(|optional| *optional.get_ref());
-    Ok(Column { name: name.get_ref().as_str().into(), number: *raw.number.get_ref(), form, optional })
+    let (name, number) = (name.get_ref().as_str().into(), *raw.number.get_ref());
+    Ok(Column { name, number, form, optional, otherwise: None })
 }
 
 fn column_address_type(table: &Table, section: &Spanned<ColumnSection>) -> Result<Option<Own>, Problem> {
     let raw = section.get_ref();
-    match (raw.form, &raw.address_type) {
-        (ColumnType::InetAddress, Some(word)) => {
+    let typed = matches!(raw.form, ColumnType::InetAddress | ColumnType::Network | ColumnType::NetworkOctets);
+    match &raw.address_type {
+        Some(word) if typed || raw.form == ColumnType::NetworkText => {
             let field = own(table, word)?;
             if table.kind(field) == Kind::AddressType {
                 return Ok(Some(field));
@@ -170,12 +234,12 @@ fn column_address_type(table: &Table, section: &Spanned<ColumnSection>) -> Resul
             let message = format!("`{}` is not of type inet-address-type", word.get_ref());
             Err(Problem::new(word.span(), message))
         }
-        (ColumnType::InetAddress, None) => {
-            let message = "inet-address needs `address-type`: the part or column that gives its type";
+        Some(word) => Err(Problem::new(word.span(), "only inet-address and networks have an address-type")),
+        None if typed => {
+            let message = "inet-address needs `address-type`, and so does a network that may be octets: the part or column that gives its type";
             Err(Problem::new(section.span(), message))
         }
-        (_, Some(word)) => Err(Problem::new(word.span(), "only inet-address has an address-type")),
-        (_, None) => Ok(None),
+        None => Ok(None),
     }
 }
 
@@ -192,6 +256,7 @@ fn twins(table: &mut Table, section: &TableSection) -> Result<(), Problem> {
         }
         table.twins.push((part, column));
     }
+    table.twins.sort_unstable();
     Ok(())
 }
 
@@ -211,6 +276,13 @@ pub(super) fn joins(tables: &[Table], at: usize, section: &TableSection) -> Resu
 fn on(here: &Table, there: &Table, section: &Spanned<JoinSection>) -> Result<On, Problem> {
     let raw = section.get_ref();
     let whole = raw.whole_index.as_ref().is_some_and(|whole| *whole.get_ref());
+    let single = raw.single.as_ref().is_some_and(|single| *single.get_ref());
+    if single {
+        return match (&raw.by, &raw.to, whole) {
+            (None, None, false) => Ok(On::Single),
+            _ => Err(Problem::new(section.span(), "a single row is joined by nothing else")),
+        };
+    }
     match (&raw.by, &raw.to, whole) {
         (None, None, true) => {
             let same = here.parts.iter().map(|p| p.form).eq(there.parts.iter().map(|p| p.form));
@@ -235,7 +307,7 @@ fn on(here: &Table, there: &Table, section: &Spanned<JoinSection>) -> Result<On,
         },
         _ => Err(Problem::new(
             section.span(),
-            "a join needs `by` (fields of this table), perhaps with `to` (a column of the other), or whole-index = true",
+            "a join needs `by` (fields of this table), perhaps with `to` (a column of the other), or whole-index = true, or single = true",
         )),
     }
 }

@@ -3,7 +3,7 @@
 use toml::Spanned;
 
 use super::super::cell::ColumnForm;
-use super::super::descriptor::{Contexts, On, Own, Ref, Table};
+use super::super::descriptor::{Contexts, On, Otherwise, Own, Ref, Table};
 use super::super::error::Problem;
 use super::super::file::TableSection;
 
@@ -48,16 +48,22 @@ fn used_fields(tables: &[Table], contexts: Option<&Contexts>) -> Vec<(usize, Own
                 Ref::Joined { join, field } => (table.joins[join].table, field),
             });
         }
+        for fallback in table.ranges.iter().flat_map(|ranges| &ranges.fallbacks) {
+            for (here, there) in &fallback.same {
+                used.extend([(at, *here), (fallback.better, *there)]);
+            }
+        }
         for join in &table.joins {
             match &join.on {
-                On::WholeIndex => {}
+                On::WholeIndex | On::Single => {}
                 On::Index(fields) => used.extend(fields.iter().map(|field| (at, *field))),
                 On::Column { own, column } => used.extend([(at, *own), (join.table, Own::Column(*column))]),
             }
         }
         for column in &table.columns {
-            if let ColumnForm::Address { kind } = column.form {
-                used.push((at, kind));
+            used.extend(column.form.address_type().map(|kind| (at, kind)));
+            if let Some(Otherwise::Field(field)) = column.otherwise {
+                used.push((at, field));
             }
         }
     }
@@ -73,8 +79,7 @@ fn unused_joins(tables: &[Table], at: usize, section: &TableSection) -> Result<(
     let fields = table.ranges.as_ref().map(|ranges| ranges.used_fields()).unwrap_or_default();
     for (number, join) in table.joins.iter().enumerate() {
         let read = fields.iter().any(|field| matches!(field, Ref::Joined { join, .. } if *join == number));
-        let behind = tables[join.table].ranges.as_ref().is_some_and(|ranges| ranges.fallback_for == Some(at));
-        if !read && !behind {
+        if !read {
             let name = &tables[join.table].name;
             let place = section.joins.keys().find(|word| **word.get_ref() == **name);
             let span = place.map_or_else(|| section.name.span(), Spanned::span);

@@ -5,16 +5,19 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::super::descriptor::{Exclude, Own};
 use super::super::field::Field;
 use super::super::rejected::{Reject, RejectReason};
-use super::Found;
+use super::row::Outcome;
 use super::rows::Row;
 use crate::address::Range;
-use crate::table::PoolName;
 
-type Outcome = Result<Found, (Option<PoolName>, Reject)>;
-
-/// Takes the excluded ranges out of the rest. Where an excluded row was not read, the rows
-/// that it may have narrowed were not read either: taken whole they would claim too much.
-pub(super) fn apply(rule: &Exclude, bad_index: bool, found: &mut Vec<(&Row<'_>, Outcome)>) {
+/// Takes the excluded ranges out of the rest, and gives the rows that are so used up. Where
+/// an excluded row was not read, the rows that it may have narrowed were not read either:
+/// taken whole they would claim too much.
+pub(super) fn apply<'r, 'a>(
+    rule: &Exclude,
+    bad_index: bool,
+    found: &mut Vec<(&'r Row<'a>, Outcome)>,
+) -> Vec<&'r Row<'a>> {
+    let mut taken = Vec::new();
     let mut excluded: BTreeMap<Vec<Field>, Vec<Range>> = BTreeMap::new();
     let mut unknown: BTreeSet<Vec<Field>> = BTreeSet::new();
     found.retain(|(row, outcome)| {
@@ -24,6 +27,7 @@ pub(super) fn apply(rule: &Exclude, bad_index: bool, found: &mut Vec<(&Row<'_>, 
         match outcome {
             Ok(found) => {
                 excluded.entry(group(rule, row)).or_default().extend(&found.ranges);
+                taken.push(*row);
                 false
             }
             Err((_, reject)) => {
@@ -44,6 +48,7 @@ pub(super) fn apply(rule: &Exclude, bad_index: bool, found: &mut Vec<(&Row<'_>, 
             narrow(outcome, excluded);
         }
     }
+    taken
 }
 
 fn narrow(outcome: &mut Outcome, excluded: &[Range]) {

@@ -7,20 +7,25 @@
 
 mod contexts;
 mod exclude;
+mod fallback;
 mod range;
+mod row;
 mod rows;
+mod words;
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 pub use contexts::{FoundContext, FoundContexts, contexts};
-use rows::{Joined, Row, Rows};
+use fallback::Stands;
+use rows::{Joined, Rows};
+pub(super) use words::{RowWords, rows_in_words};
 
-use super::cell::bits_set;
-use super::descriptor::{Descriptor, Own, Ranges, Ref, name_in};
+use super::descriptor::{Descriptor, Ranges, Ref, name_in};
 use super::fault::Fault;
-use super::field::{Field, Kind};
-use super::rejected::{Reject, RejectReason, Rejected};
-use super::text::{self, Encoding};
+use super::rejected::{Reject, RejectReason, Rejected, dotted};
+use super::text::Encoding;
+use serde::Serialize;
+
 use crate::address::Range;
 use crate::snmp::{Outcome, TableRead};
 use crate::table::{self, Listed, Name, PolledTable, PoolName, Standing, TableOutcome, Unread};
@@ -80,10 +85,33 @@ pub struct DecodedTable {
     pub rows: u64,
     /// The rows that claim nothing, in the router's order.
     pub rejected: Vec<Rejected>,
+    /// The rows that need not claim anything, with why in words: what a better table has, or
+    /// what is taken out of other rows.
+    pub passed: Vec<Passed>,
+    /// How long the prefixes are that are delegated out of an IPv6 range, by its row.
+    pub delegated: BTreeMap<table::Row, u8>,
+}
+
+/// A row that need not claim anything.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Passed {
+    /// The index, dotted.
+    pub index: String,
+    /// Why, in words.
+    pub why: String,
+}
+
+/// What the configuration says about how a router's rows are understood.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Settings {
+    /// The encoding of texts that are not UTF-8, instead of the descriptor's.
+    pub encoding: Option<Encoding>,
+    /// Whether a pool group stands for its VRF, instead of what the descriptor says.
+    pub group_as_vrf: Option<bool>,
 }
 
 /// Decodes all tables that were read in a context. Spaces are not given yet.
-pub fn decode(descriptor: &Descriptor, read: &ContextRead, encoding: Option<Encoding>) -> Vec<DecodedTable> {
+pub fn decode(descriptor: &Descriptor, read: &ContextRead, settings: Settings) -> Vec<DecodedTable> {
     let rows: Vec<Rows<'_>> = descriptor
         .tables
         .iter()
@@ -91,13 +119,19 @@ pub fn decode(descriptor: &Descriptor, read: &ContextRead, encoding: Option<Enco
         .map(|(at, table)| Rows::new(table, read.reads.get(at).and_then(Option::as_ref)))
         .collect();
     let joined = rows::joined(&rows);
-    let decoder = Decoder { read, encoding: encoding.or(descriptor.encoding), rows: &rows, joined: &joined };
+    let encoding = settings.encoding.or(descriptor.encoding);
+    let default_vrf = descriptor.default_vrf.as_deref();
+    let groups = settings.group_as_vrf.unwrap_or(descriptor.group_as_vrf);
+    let decoder = Decoder { read, encoding, groups, default_vrf, rows: &rows, joined: &joined };
     (0..rows.len()).filter_map(|at| decoder.table(at)).collect()
 }
 
 struct Decoder<'a> {
     read: &'a ContextRead,
     encoding: Option<Encoding>,
+    /// Whether pool groups are VRFs.
+    groups: bool,
+    default_vrf: Option<&'a str>,
     rows: &'a [Rows<'a>],
     joined: &'a [Vec<Joined>],
 }
@@ -109,6 +143,7 @@ struct Found {
     vrf: Name,
     size: Option<u64>,
     used: Option<u64>,
+    delegated_len: Option<u8>,
 }
 
 impl Decoder<'_> {
@@ -119,7 +154,7 @@ impl Decoder<'_> {
             Some(vrf) => name_in(&rows.table.name, vrf),
             None => rows.table.name.clone(),
         };
-        let (outcome, detail) = self.outcome(at, read);
+        let (outcome, detail) = self.outcome(at)?;
         let mut decoded = DecodedTable::new(name, outcome, detail, read.table.rows.len() as u64);
         for (index, error) in &rows.bad {
             decoded.refuse(self.row(index), None, Reject::new(RejectReason::BadIndex, error.to_string()));
@@ -132,36 +167,42 @@ impl Decoder<'_> {
     }
 
     /// A table of ranges is worth what the tables are that it cannot do without.
-    fn outcome(&self, at: usize, read: &Read) -> (ReadOutcome, String) {
+    fn outcome(&self, at: usize) -> Option<(ReadOutcome, String)> {
+        let read = self.read.reads.get(at)?.as_ref()?;
         let own = (read.outcome, read.table.detail.clone());
-        let Some(ranges) = &self.rows[at].table.ranges else { return own };
+        let Some(ranges) = &self.rows[at].table.ranges else { return Some(own) };
         if read.outcome != ReadOutcome::Complete {
-            return own;
+            return Some(own);
         }
-        if let Some(better) = ranges.fallback_for
-            && let Some(ReadOutcome::Failed(fault)) = self.outcome_of(better)
-        {
-            let better = &self.rows[better].table.name;
-            let detail = format!("{better} failed, so what it lacks is not known");
-            return (ReadOutcome::Failed(fault), detail);
+        // Without rows of its own there is nothing to know.
+        for fallback in ranges.fallbacks.iter().filter(|_| !read.table.rows.is_empty()) {
+            if let Some((ReadOutcome::Failed(fault), _)) = self.outcome(fallback.better) {
+                let better = &self.rows[fallback.better].table.name;
+                let detail = format!("{better} failed, so what it lacks is not known");
+                return Some((ReadOutcome::Failed(fault), detail));
+            }
         }
-        for field in ranges.needed() {
-            let Ref::Joined { join, .. } = field else { continue };
+        Some(self.joined_fault(at, ranges, read).unwrap_or(own))
+    }
+
+    /// Where a table that is needed was not read, or is not there though there are rows.
+    fn joined_fault(&self, at: usize, ranges: &Ranges, read: &Read) -> Option<(ReadOutcome, String)> {
+        ranges.needed(self.groups).into_iter().find_map(|field| {
+            let Ref::Joined { join, .. } = field else { return None };
             let other = self.rows[at].table.joins[join].table;
             let name = &self.rows[other].table.name;
             match self.outcome_of(other) {
-                Some(ReadOutcome::Complete) => {}
+                Some(ReadOutcome::Complete) => None,
                 Some(ReadOutcome::Failed(fault)) => {
-                    return (ReadOutcome::Failed(fault), format!("{name}, which it is joined to, failed"));
+                    Some((ReadOutcome::Failed(fault), format!("{name}, which it is joined to, failed")))
                 }
-                Some(ReadOutcome::Unsupported) | None if read.table.rows.is_empty() => {}
+                Some(ReadOutcome::Unsupported) | None if read.table.rows.is_empty() => None,
                 Some(ReadOutcome::Unsupported) | None => {
                     let detail = format!("it has rows, but {name}, which they are joined to, is not there");
-                    return (ReadOutcome::Failed(Fault::MissingTable), detail);
+                    Some((ReadOutcome::Failed(Fault::MissingTable), detail))
                 }
             }
-        }
-        own
+        })
     }
 
     fn outcome_of(&self, at: usize) -> Option<ReadOutcome> {
@@ -173,29 +214,22 @@ impl Decoder<'_> {
     }
 
     fn ranges(&self, at: usize, ranges: &Ranges, decoded: &mut DecodedTable) {
-        let lacking = match ranges.fallback_for {
-            Some(better) => self.lacking(at, better),
-            None => Lacking::Rows((0..self.rows[at].rows.len()).collect()),
-        };
         let mut found = Vec::new();
-        match lacking {
-            Lacking::Unknown => {}
-            Lacking::Uncertain(numbers) => {
-                let detail = "the better table has rows whose index cannot be decoded: whether it lacks this pool is not known";
-                decoded.table.bad_index = true;
-                for row in numbers.iter().filter_map(|number| self.rows[at].rows.get(*number)) {
-                    let reject = Reject::new(RejectReason::BadIndex, detail);
-                    decoded.refuse(self.row(row.arcs), None, reject);
+        for (row, stands) in self.rows[at].rows.iter().zip(self.standing(at, ranges)) {
+            match stands {
+                Stands::Counts => found.push((row, self.found(at, ranges, row))),
+                Stands::Better(better) => {
+                    let better = &self.rows[better].table.name;
+                    decoded.pass(row.arcs, format!("not needed: {better} has it"));
                 }
-            }
-            Lacking::Rows(numbers) => {
-                for row in numbers.iter().filter_map(|number| self.rows[at].rows.get(*number)) {
-                    found.push((row, self.found(at, ranges, row)));
-                }
+                Stands::Unknown => decoded.pass(row.arcs, "not used: what the better table has is not known"),
+                Stands::Refused(reject) => decoded.refuse(self.row(row.arcs), None, reject),
             }
         }
         if let Some(rule) = &ranges.exclude {
-            exclude::apply(rule, !self.rows[at].bad.is_empty(), &mut found);
+            for taken in exclude::apply(rule, !self.rows[at].bad.is_empty(), &mut found) {
+                decoded.pass(taken.arcs, "taken out of the other rows of its group");
+            }
         }
         for (row, found) in found {
             match found {
@@ -204,127 +238,6 @@ impl Decoder<'_> {
             }
         }
     }
-
-    /// The rows of a fallback that the better table has nothing for.
-    fn lacking(&self, at: usize, better: usize) -> Lacking {
-        match self.outcome_of(better) {
-            Some(ReadOutcome::Complete | ReadOutcome::Unsupported) => {}
-            Some(ReadOutcome::Failed(_)) | None => return Lacking::Unknown,
-        }
-        let there = &self.rows[better];
-        let mut had = BTreeSet::new();
-        for (number, join) in there.table.joins.iter().enumerate().filter(|(_, join)| join.table == at) {
-            let joined = &self.joined[better][number];
-            for row in &there.rows {
-                if let Ok(key) = rows::key(there, row, &join.on) {
-                    had.extend(joined.rows(&key));
-                }
-            }
-        }
-        let lacking = (0..self.rows[at].rows.len()).filter(|number| !had.contains(number)).collect();
-        if there.bad.is_empty() { Lacking::Rows(lacking) } else { Lacking::Uncertain(lacking) }
-    }
-
-    fn found(&self, at: usize, ranges: &Ranges, row: &Row<'_>) -> Result<Found, (Option<PoolName>, Reject)> {
-        let pool = self.octets(at, row, ranges.pool);
-        let pool = pool.map(|raw| text::pool_name(&raw, self.encoding));
-        let for_people = pool.as_ref().ok().cloned();
-        self.read_row(at, ranges, row, pool).map_err(|reject| (for_people, reject))
-    }
-
-    fn read_row(
-        &self,
-        at: usize,
-        ranges: &Ranges,
-        row: &Row<'_>,
-        pool: Result<PoolName, Reject>,
-    ) -> Result<Found, Reject> {
-        self.rows[at].check(row)?;
-        for (field, values) in &ranges.only {
-            self.check_only(at, row, *field, values)?;
-        }
-        let pool = pool?;
-        if let Some(pattern) = ranges.skip_pools.iter().find(|pattern| pattern.matches(pool.text())) {
-            let detail = format!("pools named {} are no ranges", pattern.as_str());
-            return Err(Reject::new(RejectReason::Filtered, detail));
-        }
-        let vrf = self.vrf(at, ranges, row)?;
-        let [first, second] = ranges.ends();
-        let (first, second) = (self.field(at, row, first)?, self.field(at, row, second)?);
-        let range = range::range(ranges.recipe, first, second)?;
-        let count = |field: Option<Ref>| match self.field(at, row, field?) {
-            Ok(Field::Integer(n)) => u64::try_from(n).ok(),
-            _ => None,
-        };
-        Ok(Found { ranges: vec![range], pool, vrf, size: count(ranges.size), used: count(ranges.used) })
-    }
-
-    fn check_only(&self, at: usize, row: &Row<'_>, field: Ref, values: &[i128]) -> Result<(), Reject> {
-        let (table, own) = self.resolve(at, field);
-        let value = self.field(at, row, field)?;
-        let wanted = match &value {
-            Field::Integer(n) => values.contains(n),
-            Field::Octets(octets) if self.rows[table].table.kind(own) == Kind::Bits => {
-                bits_set(octets).any(|bit| values.contains(&bit))
-            }
-            _ => false,
-        };
-        if wanted {
-            return Ok(());
-        }
-        let name = self.rows[table].table.field_name(own);
-        let values: Vec<String> = values.iter().map(i128::to_string).collect();
-        let detail = format!("{name} is {value}; rows with {} are ranges", values.join(", "));
-        Err(Reject::new(RejectReason::Filtered, detail))
-    }
-
-    fn vrf(&self, at: usize, ranges: &Ranges, row: &Row<'_>) -> Result<Name, Reject> {
-        let Some(field) = ranges.vrf else { return Ok(self.read.vrf.clone().unwrap_or_default()) };
-        let (table, own) = self.resolve(at, field);
-        let optional = matches!(own, Own::Column(column) if self.rows[table].table.columns[column].optional);
-        match self.octets(at, row, field) {
-            Ok(raw) => Ok(text::text(&raw, self.encoding).into()),
-            Err(reject) if optional && reject.reason == RejectReason::MissingCell => Ok(Name::default()),
-            Err(reject) => Err(reject),
-        }
-    }
-
-    fn octets(&self, at: usize, row: &Row<'_>, field: Ref) -> Result<Vec<u8>, Reject> {
-        match self.field(at, row, field)? {
-            Field::Octets(octets) => Ok(octets),
-            other => Err(Reject::new(RejectReason::BadCell, format!("{other} is no text"))),
-        }
-    }
-
-    fn field(&self, at: usize, row: &Row<'_>, field: Ref) -> Result<Field, Reject> {
-        match field {
-            Ref::Own(field) => self.rows[at].field(row, field),
-            Ref::Joined { join, field } => {
-                let on = &self.rows[at].table.joins[join];
-                let there = &self.rows[on.table];
-                let row = self.joined[at][join].find(&self.rows[at], row, &on.on, there)?;
-                there.check(row)?;
-                there.field(row, field)
-            }
-        }
-    }
-
-    fn resolve(&self, at: usize, field: Ref) -> (usize, Own) {
-        match field {
-            Ref::Own(field) => (at, field),
-            Ref::Joined { join, field } => (self.rows[at].table.joins[join].table, field),
-        }
-    }
-}
-
-/// Which rows of a fallback count.
-enum Lacking {
-    /// The better table was not read: none.
-    Unknown,
-    /// The better table has rows that cannot be told: these may or may not.
-    Uncertain(Vec<usize>),
-    /// These.
-    Rows(Vec<usize>),
 }
 
 impl DecodedTable {
@@ -335,10 +248,14 @@ impl DecodedTable {
             ReadOutcome::Unsupported => (TableOutcome::Unsupported, None),
         };
         let table = PolledTable { name, outcome, listed: Vec::new(), unread: Vec::new(), bad_index: false };
-        Self { table, fault, detail, rows, rejected: Vec::new() }
+        let (rejected, passed) = (Vec::new(), Vec::new());
+        Self { table, fault, detail, rows, rejected, passed, delegated: BTreeMap::new() }
     }
 
     fn list(&mut self, row: table::Row, found: Found) {
+        if let Some(length) = found.delegated_len {
+            self.delegated.insert(row.clone(), length);
+        }
         for range in found.ranges {
             self.table.listed.push(Listed {
                 table: self.table.name.clone(),
@@ -352,6 +269,10 @@ impl DecodedTable {
                 standing: Standing::Listed,
             });
         }
+    }
+
+    fn pass(&mut self, index: &[u32], why: impl Into<String>) {
+        self.passed.push(Passed { index: dotted(index), why: why.into() });
     }
 
     fn refuse(&mut self, row: table::Row, pool: Option<PoolName>, reject: Reject) {

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::super::cell::{self, ColumnForm};
-use super::super::descriptor::{On, Own, Table};
+use super::super::cell;
+use super::super::descriptor::{On, Otherwise, Own, Table};
 use super::super::field::Field;
 use super::super::index::{self, IndexError};
 use super::super::rejected::{Reject, RejectReason};
@@ -61,16 +61,20 @@ impl<'a> Rows<'a> {
         let value = match row.cells.get(at) {
             Some(Some(Value::NoSuchObject | Value::NoSuchInstance | Value::EndOfMibView) | None) | None => {
                 let detail = format!("{} is missing", place());
-                return Err(Reject::new(RejectReason::MissingCell, detail));
+                return match column.otherwise {
+                    Some(Otherwise::Number(number)) => Ok(Field::Integer(number)),
+                    Some(Otherwise::Field(other)) => self.field(row, other),
+                    None => Err(Reject::new(RejectReason::MissingCell, detail)),
+                };
             }
             Some(Some(value)) => value,
         };
-        let kind = match column.form {
-            ColumnForm::Address { kind } => match self.field(row, kind)? {
+        let kind = match column.form.address_type() {
+            Some(field) => match self.field(row, field)? {
                 Field::Integer(kind) => Some(kind),
                 _ => None,
             },
-            _ => None,
+            None => None,
         };
         cell::decode(column.form, value, kind)
             .map_err(|why| Reject::new(RejectReason::BadCell, format!("{}: {why}", place())))
@@ -131,6 +135,7 @@ impl Joined {
             let key = match on {
                 On::WholeIndex => vec![Field::Arcs(row.arcs.to_vec())],
                 On::Index(_) => row.parts.clone(),
+                On::Single => Vec::new(),
                 // A row whose name cannot be read is joined to nothing.
                 On::Column { column, .. } => match there.field(row, Own::Column(*column)) {
                     Ok(field) => vec![field],
@@ -161,6 +166,11 @@ impl Joined {
         let words = || key.iter().map(Field::to_string).collect::<Vec<_>>().join(", ");
         match numbers.as_slice() {
             [number] => Ok(&there.rows[*number]),
+            [] if names_nothing(on, &key) => {
+                let detail = format!("it names no row of {name}: what names it is empty");
+                Err(Reject::new(RejectReason::NoAddress, detail))
+            }
+            [] if key.is_empty() => Err(Reject::new(RejectReason::MissingRow, format!("{name} has no row"))),
             [] => Err(Reject::new(RejectReason::MissingRow, format!("{name} has no row for {}", words()))),
             several => {
                 let detail = format!("{name} has {} rows for {}", several.len(), words());
@@ -176,5 +186,17 @@ pub(super) fn key(here: &Rows<'_>, row: &Row<'_>, on: &On) -> Result<Vec<Field>,
         On::WholeIndex => Ok(vec![Field::Arcs(row.arcs.to_vec())]),
         On::Index(fields) => fields.iter().map(|field| here.field(row, *field)).collect(),
         On::Column { own, .. } => Ok(vec![here.field(row, *own)?]),
+        On::Single => Ok(Vec::new()),
     }
+}
+
+/// Whether a row says, by an empty name in a column, that it belongs to no row of the other
+/// table. An empty name in an index is a name.
+fn names_nothing(on: &On, key: &[Field]) -> bool {
+    let by_column = match on {
+        On::Column { own, .. } => matches!(own, Own::Column(_)),
+        On::Index(fields) => fields.iter().all(|field| matches!(field, Own::Column(_))),
+        On::WholeIndex | On::Single => false,
+    };
+    by_column && key.iter().all(|field| *field == Field::Octets(Vec::new()))
 }

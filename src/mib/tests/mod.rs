@@ -6,13 +6,16 @@ mod descriptors;
 mod excludes;
 mod fallbacks;
 mod layouts;
+mod reference;
+mod replays;
 mod rows;
+mod ways;
 
-use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 
+use super::replay::read_table;
 use super::*;
-use crate::snmp::{Columns, Outcome, Recording, TableRead, Value};
+use crate::snmp::{Recording, Value};
 
 /// The built-in descriptor of a name.
 fn built_in(name: &str) -> Arc<Descriptor> {
@@ -24,25 +27,11 @@ fn parsed(source: &str) -> Descriptor {
     Descriptor::parse("test.toml", source, Origin::BuiltIn).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// What a walk of one table finds in a recording.
-fn table_of(recording: &Recording, columns: &Columns) -> TableRead {
-    let mut rows: BTreeMap<Vec<u32>, Vec<Option<Value>>> = BTreeMap::new();
-    for (oid, value) in recording.objects() {
-        let Some([column, index @ ..]) = oid.suffix(&columns.entry) else { continue };
-        if let Some(at) = columns.columns.iter().position(|number| number == column) {
-            rows.entry(index.to_vec()).or_insert_with(|| vec![None; columns.columns.len()])[at] =
-                Some(value.clone());
-        }
-    }
-    let outcome = if rows.is_empty() { Outcome::Unsupported } else { Outcome::Complete };
-    TableRead { outcome, detail: String::new(), rows, repetitions: 20 }
-}
-
 /// A recording as read by a descriptor in the default context.
 fn read(descriptor: &Descriptor, walk: &str) -> ContextRead {
     let recording = Recording::parse(walk).unwrap();
     let reads = descriptor.tables().map(|table| {
-        let table = table_of(&recording, &table.columns());
+        let table = read_table(&recording, &table.columns());
         Some(Read { outcome: table.outcome.into(), table })
     });
     ContextRead { reads: reads.collect(), ..ContextRead::default() }
@@ -55,7 +44,16 @@ fn set_outcome(descriptor: &Descriptor, read: &mut ContextRead, table: &str, out
 }
 
 fn decoded_table(descriptor: &Descriptor, read: &ContextRead, table: &str) -> DecodedTable {
-    let tables = decode(descriptor, read, None);
+    decoded_with(descriptor, read, table, Settings::default())
+}
+
+fn decoded_with(
+    descriptor: &Descriptor,
+    read: &ContextRead,
+    table: &str,
+    settings: Settings,
+) -> DecodedTable {
+    let tables = decode(descriptor, read, settings);
     tables.into_iter().find(|decoded| *decoded.table.name == *table).unwrap()
 }
 

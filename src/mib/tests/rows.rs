@@ -157,7 +157,11 @@ fn names_keep_their_octets_whatever_their_encoding() {
     .replace("|4|p3", "|4x|fffefd");
     let descriptor = plain();
     let read = read(&descriptor, &walk);
-    let tables = decode(&descriptor, &read, Some("gbk".parse().unwrap()));
+    let tables = decode(
+        &descriptor,
+        &read,
+        Settings { encoding: Some("gbk".parse().unwrap()), ..Settings::default() },
+    );
     let names: Vec<&str> = tables[0].table.listed.iter().map(|listed| listed.pool.text()).collect();
     assert_eq!(names[0], "宽带地址池");
     assert_eq!(names[2], r"\xff\xfe\xfd");
@@ -339,7 +343,8 @@ fn zoned_and_mapped_addresses_of_an_index_are_not_read() {
          {pool}.3.8.192.0.2.1.0.0.0.1|4x|c000020900000001\n{pool}.0.0|4|\n"
     );
     let descriptor = built_in("cisco-ios");
-    let table = decoded_table(&descriptor, &read(&descriptor, &walk), "pools");
+    let settings = Settings { group_as_vrf: Some(false), ..Settings::default() };
+    let table = decoded_with(&descriptor, &read(&descriptor, &walk), "pools", settings);
     assert_eq!(ranges(&table), ["p||192.0.2.1-192.0.2.9"]);
     let reasons: Vec<RejectReason> = table.rejected.iter().map(|rejected| rejected.reason).collect();
     assert_eq!(reasons, [RejectReason::NoAddress, RejectReason::BadCell, RejectReason::BadCell]);

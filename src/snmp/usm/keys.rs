@@ -24,6 +24,11 @@ impl Keys {
         self.privacy.is_some()
     }
 
+    /// The same keys for messages that are only signed.
+    pub(in crate::snmp) fn without_privacy(&self) -> Self {
+        Self { auth: self.auth.clone(), privacy: None }
+    }
+
     /// The octets of a message's digest.
     pub(super) fn digest_length(&self) -> usize {
         crypto::digest_length(self.auth.0)
@@ -149,6 +154,21 @@ mod tests {
         let sha256 = "8982e0e549e866db361a6b625d84cccc11162d453ee8ce3a6445c2d6776f0f8b";
         assert_eq!(privacy(Sha256, Aes256, Blumenthal), sha256);
         assert_eq!(privacy(Sha256, Aes256, Reeder), sha256);
+    }
+
+    #[test]
+    fn the_salt_of_des_tells_boots_and_no_salt_comes_twice() {
+        let keys = |protocol| Keys {
+            auth: (AuthProtocol::Md5, vec![1; 16]),
+            privacy: Some((protocol, vec![2; crypto::privacy_key_length(protocol)])),
+        };
+        let salt = |protocol, salt| keys(protocol).encrypt(7, 9, salt, vec![0; 24]).unwrap().1;
+        assert_eq!(salt(PrivacyProtocol::Des, 0x0123_4567_89ab_cdef), [0, 0, 0, 7, 0x89, 0xab, 0xcd, 0xef]);
+        assert_eq!(
+            salt(PrivacyProtocol::Aes128, 0x0123_4567_89ab_cdef),
+            [1, 0x23, 0x45, 0x67, 0x89, 0xab, 0xcd, 0xef]
+        );
+        assert_eq!(salt(PrivacyProtocol::Aes256, 1), [0, 0, 0, 0, 0, 0, 0, 1]);
     }
 
     #[test]

@@ -8,9 +8,9 @@ use crate::snmp::ber::{self, Malformed, Reader, SEQUENCE};
 use crate::snmp::encode::Writer;
 use crate::snmp::message::{Pdu, PduKind, VERSION_3, read_pdu};
 
-const FLAG_AUTH: u8 = 1;
-const FLAG_PRIVACY: u8 = 2;
-const FLAG_REPORTABLE: u8 = 4;
+const FLAG_AUTH: u8 = snmp2::snmp::V3_MSG_FLAGS_AUTH;
+const FLAG_PRIVACY: u8 = snmp2::snmp::V3_MSG_FLAGS_PRIVACY;
+const FLAG_REPORTABLE: u8 = snmp2::snmp::V3_MSG_FLAGS_REPORTABLE;
 /// msgSecurityModel of USM.
 const USM: i64 = 3;
 /// msgMaxSize that we tell: what our receive buffer holds.

@@ -25,6 +25,8 @@ pub(super) struct Walk {
     pub(super) rows: Rows,
     /// Whether any OID under the entry was seen.
     inside: bool,
+    /// The first OID behind the entry that was seen.
+    pub(super) behind: Option<Oid>,
 }
 
 /// The columns that one question is about.
@@ -48,7 +50,8 @@ impl Walk {
 
     fn new(entry: Oid, roots: Vec<Oid>) -> Self {
         let cursor = |root: Oid| Cursor { last: root.clone(), root, ended: false };
-        Self { entry, cursors: roots.into_iter().map(cursor).collect(), rows: Rows::new(), inside: false }
+        let cursors = roots.into_iter().map(cursor).collect();
+        Self { entry, cursors, rows: Rows::new(), inside: false, behind: None }
     }
 
     /// Whether nothing lies under the entry.
@@ -107,7 +110,11 @@ impl Walk {
             let detail = format!("OIDs do not grow: after {} came {}", cursor.last, varbind.oid);
             return Err(Failure::new(Reason::OidOrder, detail));
         }
-        self.inside |= varbind.oid.suffix(&self.entry).is_some();
+        if varbind.oid.suffix(&self.entry).is_some() {
+            self.inside = true;
+        } else {
+            self.behind.get_or_insert_with(|| varbind.oid.clone());
+        }
         let Some(index) = varbind.oid.suffix(&cursor.root) else {
             cursor.ended = true;
             return Ok(());

@@ -40,13 +40,13 @@ pub(super) struct Stride {
 }
 
 impl Stride {
-    /// `learnt` is what worked last time, `most` what is configured.
-    pub(super) fn new(learnt: Option<u32>, most: u32) -> Self {
+    /// For so many columns. `learnt` is what worked last time, `most` what is configured.
+    pub(super) fn new(columns: usize, learnt: Option<u32>, most: u32) -> Self {
         let repetitions = learnt.unwrap_or(most);
         Self {
             repetitions,
             ceiling: most.max(repetitions),
-            width: MAX_WIDTH,
+            width: columns.clamp(1, MAX_WIDTH),
             proven: learnt,
             worked: None,
             probing: false,
@@ -131,7 +131,7 @@ mod tests {
 
     #[test]
     fn too_much_is_halved_down_to_getnext_and_then_to_one_column() {
-        let mut stride = Stride::new(None, 20);
+        let mut stride = Stride::new(12, None, 20);
         let mut seen = vec![(stride.repetitions(), stride.width())];
         while stride.smaller(Trouble::TooMuch) {
             seen.push((stride.repetitions(), stride.width()));
@@ -140,8 +140,17 @@ mod tests {
     }
 
     #[test]
+    fn no_more_columns_are_asked_for_than_there_are() {
+        let mut stride = Stride::new(3, Some(0), 20);
+        assert_eq!(stride.width(), 3);
+        assert!(stride.smaller(Trouble::TooMuch));
+        assert_eq!(stride.width(), 1);
+        assert!(!stride.smaller(Trouble::TooMuch));
+    }
+
+    #[test]
     fn a_size_that_failed_is_not_tried_again_in_the_same_walk() {
-        let mut stride = Stride::new(None, 20);
+        let mut stride = Stride::new(12, None, 20);
         assert!(stride.smaller(Trouble::TooMuch));
         for _ in 0..100 {
             stride.good();
@@ -152,7 +161,7 @@ mod tests {
 
     #[test]
     fn what_was_learnt_small_grows_back_to_what_is_configured() {
-        let mut stride = Stride::new(Some(0), 20);
+        let mut stride = Stride::new(12, Some(0), 20);
         let mut sizes = Vec::new();
         for _ in 0..80 {
             sizes.push(stride.repetitions());
@@ -165,7 +174,7 @@ mod tests {
 
     #[test]
     fn silence_is_answered_by_one_getnext_before_a_smaller_bulk() {
-        let mut stride = Stride::new(None, 20);
+        let mut stride = Stride::new(12, None, 20);
         assert_eq!((stride.repetitions(), stride.tries(4)), (20, 2));
         assert!(stride.smaller(Trouble::Silence));
         assert_eq!((stride.repetitions(), stride.tries(4)), (0, 4));
@@ -180,6 +189,6 @@ mod tests {
 
     #[test]
     fn other_trouble_ends_the_walk() {
-        assert!(!Stride::new(None, 20).smaller(Trouble::Other));
+        assert!(!Stride::new(12, None, 20).smaller(Trouble::Other));
     }
 }

@@ -53,7 +53,8 @@ fn overlaps(blocks: &[(u128, u128)], range: Range) -> bool {
 
 /// Whether a range lies in no block that could cut it.
 pub(super) fn is_plain(range: Range, skip_private: bool) -> bool {
-    !overlaps(never(range.family()), range) && !(skip_private && overlaps(private(range.family()), range))
+    let family = range.family();
+    !(overlaps(never(family), range) || skip_private && overlaps(private(family), range))
 }
 
 /// What may be published of a claim; the rest is noted.

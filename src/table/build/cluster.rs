@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::deep::Deep;
 use super::shallow::Shallow;
 use super::writer::{Overlap, Writer};
-use super::{Conflict, Key, Rule, blocks};
+use super::{Conflict, Rule, blocks};
 use crate::address::{Family, Range};
 use crate::table::{Claim, Class, Entry, Name, PoolName};
 
@@ -21,8 +21,6 @@ pub(super) struct Member<'a> {
     pub(super) owner: u32,
     pub(super) bas: u32,
     pool: u32,
-    first: u128,
-    last: u128,
 }
 
 impl Member<'_> {
@@ -106,8 +104,8 @@ pub(super) trait Contest {
 }
 
 /// Decides a cluster and writes what comes out.
-pub(super) fn decide(keys: &[Key], claims: &[Option<Claim>], before: &[Entry], writer: &mut Writer) {
-    let (members, names) = members(keys, claims);
+pub(super) fn decide(claims: &[Claim], before: &[Entry], writer: &mut Writer) {
+    let (members, names) = members(claims);
     writer.begin_cluster();
     if members.len() <= SHALLOW {
         sweep(&members, &names, before, Shallow::new(&members), writer);
@@ -122,20 +120,29 @@ struct Names<'a> {
     bases: BTreeMap<&'a Name, u32>,
 }
 
+impl Names<'_> {
+    /// Who had the addresses before.
+    fn ground(&self, had: Option<&Entry>) -> Ground {
+        let bas = |entry: &Entry| self.bases.get(bas_of(entry.bas.as_ref(), &entry.owner)).copied();
+        let owner = |entry: &Entry| self.owners.get(&entry.owner).copied();
+        Ground { owner: had.and_then(owner), bas: had.and_then(bas), ..Ground::default() }
+    }
+}
+
 /// The name that stands for the BAS in the order of the rules.
 fn bas_of<'a>(bas: Option<&'a Name>, owner: &'a Name) -> &'a Name {
     bas.unwrap_or(owner)
 }
 
-fn members<'a>(keys: &[Key], claims: &'a [Option<Claim>]) -> (Vec<Member<'a>>, Names<'a>) {
-    let mut named: Vec<(&Key, &Claim)> =
-        keys.iter().filter_map(|key| Some((key, claims.get(key.claim)?.as_ref()?))).collect();
-    named.sort_unstable_by_key(|(key, c)| {
-        (bas_of(c.bas.as_ref(), &c.owner), &c.pool, c.whole, &c.vrf, &c.owner, c.class, c.priority, key.first)
+fn members(claims: &[Claim]) -> (Vec<Member<'_>>, Names<'_>) {
+    let mut named: Vec<&Claim> = claims.iter().collect();
+    named.sort_unstable_by_key(|c| {
+        let bas = bas_of(c.bas.as_ref(), &c.owner);
+        (bas, &c.pool, c.whole, &c.vrf, &c.owner, c.class, c.priority, c.range)
     });
     let mut names = Names::default();
     let mut pools: BTreeMap<(&Name, &PoolName, &Name), u32> = BTreeMap::new();
-    let members = named.into_iter().map(|(key, claim)| {
+    let members = named.into_iter().map(|claim| {
         let bas = bas_of(claim.bas.as_ref(), &claim.owner);
         let next = pools.len() as u32;
         let pool = *pools.entry((bas, &claim.pool, &claim.vrf)).or_insert(next);
@@ -143,7 +150,7 @@ fn members<'a>(keys: &[Key], claims: &'a [Option<Claim>]) -> (Vec<Member<'a>>, N
         let owner = *names.owners.entry(&claim.owner).or_insert(next);
         let next = names.bases.len() as u32;
         let bas = *names.bases.entry(bas).or_insert(next);
-        Member { claim, owner, bas, pool, first: key.first, last: key.last }
+        Member { claim, owner, bas, pool }
     });
     (members.collect(), names)
 }
@@ -172,10 +179,9 @@ fn sweep(
         while previous.next_if(|entry| entry.range.last_bits() < range.first_bits()).is_some() {}
         let had = previous.peek().filter(|entry| entry.range.covers(range));
         let ground = Ground {
-            owner: had.and_then(|entry| names.owners.get(&entry.owner)).copied(),
-            bas: had.and_then(|entry| names.bases.get(bas_of(entry.bas.as_ref(), &entry.owner))).copied(),
             private: blocks::is_private(family, range.first_bits()),
             owners_differ: tally.owners.len() > 1,
+            ..names.ground(had.copied())
         };
         let Some(verdict) = contest.verdict(ground) else { continue };
         verdict.winner.and_then(|w| claims.get(w)).into_iter().for_each(|claim| writer.extend(claim, range));
@@ -183,11 +189,8 @@ fn sweep(
             let holding = contest.holding();
             let more = holding.len().saturating_sub(Conflict::SHOWN);
             let shown = holding.take(Conflict::SHOWN).collect();
-            writer.overlap(
-                &claims,
-                range,
-                Overlap { winner: verdict.winner, rule: verdict.rule, shown, more },
-            );
+            let (winner, rule) = (verdict.winner, verdict.rule);
+            writer.overlap(&claims, range, Overlap { winner, rule, shown, more });
         }
     }
 }
@@ -195,16 +198,17 @@ fn sweep(
 /// The cluster's addresses, cut wherever a claim, a previous entry or a private block begins
 /// or ends.
 fn stretches(family: Family, members: &[Member<'_>], before: &[Entry]) -> Vec<Range> {
-    let first = members.iter().map(|member| member.first).min().unwrap_or_default();
-    let last = members.iter().map(|member| member.last).max().unwrap_or_default();
+    let first = members.iter().map(|member| member.claim.range.first_bits()).min().unwrap_or_default();
+    let last = members.iter().map(|member| member.claim.range.last_bits()).max().unwrap_or_default();
     let mut cuts = vec![first];
     let mut cut = |begin: u128, end: u128| {
         cuts.extend(
             [Some(begin), end.checked_add(1)].into_iter().flatten().filter(|c| first < *c && *c <= last),
         );
     };
-    members.iter().for_each(|member| cut(member.first, member.last));
-    before.iter().for_each(|entry| cut(entry.range.first_bits(), entry.range.last_bits()));
+    let ranges =
+        members.iter().map(|member| member.claim.range).chain(before.iter().map(|entry| entry.range));
+    ranges.for_each(|range| cut(range.first_bits(), range.last_bits()));
     blocks::private(family).iter().for_each(|(begin, end)| cut(*begin, *end));
     cuts.sort_unstable();
     cuts.dedup();
@@ -227,7 +231,10 @@ impl Moves {
             list.sort_unstable_by(|a, b| b.cmp(a));
             list
         };
-        Self { to_enter: listed(|m| m.first), to_leave: listed(|m| m.last) }
+        Self {
+            to_enter: listed(|m| m.claim.range.first_bits()),
+            to_leave: listed(|m| m.claim.range.last_bits()),
+        }
     }
 
     fn leaving(&mut self, at: Range, mut leave: impl FnMut(usize)) {

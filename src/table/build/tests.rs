@@ -8,6 +8,7 @@ use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 
 use super::*;
+use crate::address::Family;
 use crate::table::Class;
 
 fn claim(bas: &str, pool: &str, range: &str, class: Class) -> Claim {
@@ -367,7 +368,7 @@ fn slow(claims: &[Claim], previous: &Table, rules: &BuildRules) -> (SlowTable, S
                 let here: Vec<&Claim> = claims
                     .iter()
                     .filter(|c| c.space == space && c.range.contains(family.address(address)))
-                    .filter(|c| !never && !(skip && c.class != Class::Override))
+                    .filter(|c| !(never || skip && c.class != Class::Override))
                     .collect();
                 let key = (space.clone(), family, address);
                 let winner = slow_decide(&here, before.get(&key), private);

@@ -38,8 +38,8 @@ pub fn static_owner(edges: &[Name]) -> Name {
     Name::from(format!("edges:{}", names.join(",")))
 }
 
-/// What a group is known by.
-type Key<'a> = (&'a Name, &'a [Name]);
+/// What a group is known by: service, steering scope, list.
+type Key<'a> = (&'a Name, &'a str, &'a [Name]);
 
 impl Groups {
     /// The groups of all owners. A token depends on its service, list and `scope` alone (the
@@ -48,16 +48,25 @@ impl Groups {
     /// # Errors
     /// Where one owner has two different lists for one service.
     pub fn make(owners: &[OwnerEdges], scope: &str) -> Result<Self, GroupError> {
+        Self::scoped(&owners.iter().map(|owner| (owner, scope)).collect::<Vec<_>>())
+    }
+
+    /// As [`Groups::make`], with a scope for each list.
+    ///
+    /// # Errors
+    /// Where one owner has two different lists, or scopes, for one service.
+    pub fn scoped(owners: &[(&OwnerEdges, &str)]) -> Result<Self, GroupError> {
         let lists = lists(owners)?;
-        let keys: BTreeSet<Key<'_>> = lists.iter().map(|((_, service), edges)| (*service, *edges)).collect();
-        let tokens = tokens(&keys, scope);
+        let keys: BTreeSet<Key<'_>> =
+            lists.iter().map(|((_, service), (scope, edges))| (*service, *scope, *edges)).collect();
+        let tokens = tokens(&keys);
         let mut groups = Self::default();
-        for ((owner, service), edges) in lists {
-            if let Some(token) = tokens.get(&(service, edges)) {
+        for ((owner, service), (scope, edges)) in lists {
+            if let Some(token) = tokens.get(&(service, scope, edges)) {
                 groups.of_owner.insert((owner.clone(), service.clone()), token.clone());
             }
         }
-        for ((service, edges), token) in tokens {
+        for ((service, _, edges), token) in tokens {
             let is_default = &**service == "default";
             let group = Group { token: token.clone(), service: service.clone(), edges: weighed(edges) };
             // One edge alone has one token whatever the service: it answers for all of them.
@@ -75,21 +84,22 @@ fn weighed(edges: &[Name]) -> Vec<GroupEdge> {
     edges.iter().map(|name| GroupEdge { name: name.clone(), weight: 1 }).collect()
 }
 
-type Lists<'a> = BTreeMap<(&'a Name, &'a Name), &'a [Name]>;
+type Lists<'a> = BTreeMap<(&'a Name, &'a Name), (&'a str, &'a [Name])>;
 
-fn lists(owners: &[OwnerEdges]) -> Result<Lists<'_>, GroupError> {
+fn lists<'a>(owners: &[(&'a OwnerEdges, &'a str)]) -> Result<Lists<'a>, GroupError> {
     let mut lists = Lists::new();
-    for OwnerEdges { owner, service, edges } in owners.iter().filter(|o| !o.edges.is_empty()) {
-        let known = lists.insert((owner, service), edges);
-        if known.is_some_and(|known| known != edges) {
+    for (OwnerEdges { owner, service, edges }, scope) in owners.iter().filter(|(o, _)| !o.edges.is_empty()) {
+        let list = (*scope, edges.as_slice());
+        let known = lists.insert((owner, service), list);
+        if known.is_some_and(|known| known != list) {
             return Err(GroupError::Contradiction { owner: owner.clone(), service: service.clone() });
         }
     }
     Ok(lists)
 }
 
-fn tokens<'a>(keys: &BTreeSet<Key<'a>>, scope: &str) -> BTreeMap<Key<'a>, Token> {
-    let alone = |(_, edges): Key<'a>| match edges {
+fn tokens<'a>(keys: &BTreeSet<Key<'a>>) -> BTreeMap<Key<'a>, Token> {
+    let alone = |(_, _, edges): Key<'a>| match edges {
         [edge] => Token::new(edge),
         _ => None,
     };
@@ -98,7 +108,7 @@ fn tokens<'a>(keys: &BTreeSet<Key<'a>>, scope: &str) -> BTreeMap<Key<'a>, Token>
     let mut taken: BTreeSet<Token> = tokens.values().cloned().collect();
     for key in keys.iter().filter(|key| alone(**key).is_none()) {
         // Ten digits tell groups apart; where they do not, the later one gets more of them.
-        let hash = digest(*key, scope);
+        let hash = digest(*key);
         let longer = (10..=hash.len()).filter_map(|digits| Token::new(&format!("g-{}", hash.get(..digits)?)));
         let free = longer.into_iter().find(|token| !taken.contains(token));
         if let Some(token) = free {
@@ -111,7 +121,7 @@ fn tokens<'a>(keys: &BTreeSet<Key<'a>>, scope: &str) -> BTreeMap<Key<'a>, Token>
 
 /// SHA-256 over the key's parts in hex, cut to what a token may hold; each part goes with
 /// its length, so that no two keys run together.
-fn digest((service, edges): Key<'_>, scope: &str) -> String {
+fn digest((service, scope, edges): Key<'_>) -> String {
     let mut hash = Sha256::new();
     for part in [service.as_str(), scope].into_iter().chain(edges.iter().map(Name::as_str)) {
         hash.update((part.len() as u64).to_be_bytes());
@@ -163,6 +173,23 @@ mod tests {
             .into();
         assert_eq!(distinct.len(), 4);
         assert_ne!(token(&Groups::make(&more, "v4").unwrap(), "a", "default"), token(&one, "a", "default"));
+    }
+
+    #[test]
+    fn scopes_part_groups_of_one_list() {
+        let (a, b, c) = (
+            owner("a", "default", &["x", "y"]),
+            owner("b", "default", &["x", "y"]),
+            owner("c", "default", &["x"]),
+        );
+        let groups = Groups::scoped(&[(&a, "north"), (&b, ""), (&c, "north")]).unwrap();
+        assert_ne!(token(&groups, "a", "default"), token(&groups, "b", "default"));
+        assert_eq!(
+            token(&groups, "b", "default"),
+            token(&Groups::make(std::slice::from_ref(&b), "").unwrap(), "b", "default")
+        );
+        assert_eq!(token(&groups, "c", "default").as_deref(), Some("x"));
+        assert!(Groups::scoped(&[(&a, "north"), (&a, "south")]).is_err());
     }
 
     #[test]

@@ -52,6 +52,22 @@ fn columns_of_different_lengths_are_joined_by_index() {
 }
 
 #[test]
+fn the_first_object_behind_the_table_is_kept() {
+    let mut empty = walk(&[2, 3]);
+    take(&mut empty, vec![bind("1.9.2.1", 1), bind("1.9.2.1", 1), bind("1.9.4", 1), bind("1.9.4", 1)])
+        .unwrap();
+    assert!(empty.found_nothing());
+    assert_eq!(empty.behind, Some(oid("1.9.2.1")));
+    // Another column of the table is not behind it.
+    let mut full = walk(&[2]);
+    take(&mut full, vec![bind("1.9.1.2.5", 1), bind("1.9.1.3.5", 1)]).unwrap();
+    assert_eq!(full.behind, None);
+    let mut last = walk(&[2]);
+    take(&mut last, vec![Varbind { oid: oid("1.9.1.2"), value: Value::EndOfMibView }]).unwrap();
+    assert_eq!((last.behind, last.rows.len()), (None, 0));
+}
+
+#[test]
 fn an_oid_that_is_repeated_or_smaller_fails_with_both() {
     for (came, detail) in [
         ("1.9.1.2.10", "OIDs do not grow: after 1.9.1.2.10 came 1.9.1.2.10"),

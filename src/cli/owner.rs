@@ -1,0 +1,75 @@
+//! Asking whoever owns the store: the daemon where one runs, else the store itself.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use serde::de::DeserializeOwned;
+
+use super::site::{Secrets, Site};
+use super::stop::Stop;
+use crate::cycle::{Answer, Cycle, CycleError, Operation, Reply, State, Who};
+use crate::http::ControlClient;
+use crate::store::Reader;
+
+impl From<CycleError> for Stop {
+    fn from(error: CycleError) -> Self {
+        Self::failed(error.to_string())
+    }
+}
+
+/// Asks the daemon, where one runs.
+pub(crate) async fn daemon(site: &Site, operation: &Operation) -> Result<Option<Answer>, Stop> {
+    match ControlClient::connect(&site.config.control.socket).await? {
+        Some(client) => Ok(Some(client.ask(operation.clone()).await?)),
+        None => Ok(None),
+    }
+}
+
+/// Asks what only reads: the daemon, or the store opened for reading.
+pub(crate) async fn read(config: &Path, operation: Operation) -> Result<Answer, Stop> {
+    let site = Site::load(config, Secrets::NotNeeded)?;
+    if let Some(answer) = daemon(&site, &operation).await? {
+        return Ok(answer);
+    }
+    let mut reader = Reader::open(&site.config.store.path, Default::default()).await?;
+    let now = Timestamp::now();
+    let mut state = State::of(Arc::clone(&site.config), Arc::clone(&site.exports), reader.load().await?);
+    if matches!(operation, Operation::Status | Operation::Conflicts) {
+        state.find_conflicts(now);
+    }
+    if let Some(reply) = state.answer(&operation, false, now) {
+        return Ok(reply?);
+    }
+    match state.answer_from(&mut reader, &operation, now).await {
+        Some(reply) => Ok(reply?),
+        None => Err(Stop::failed("this needs the daemon")),
+    }
+}
+
+/// Asks what changes something: the daemon, or the store under its lock.
+pub(crate) async fn change(config: &Path, operation: Operation) -> Result<Answer, Stop> {
+    let site = Site::load(config, Secrets::NotNeeded)?;
+    if let Some(answer) = daemon(&site, &operation).await? {
+        return Ok(answer);
+    }
+    let mut cycle =
+        Cycle::open(Arc::clone(&site.config), Arc::clone(&site.exports), Timestamp::now()).await?;
+    let generation = cycle.state().snapshot.generation;
+    let mut reply: Reply = cycle.perform(operation, &Who::of_process(), Timestamp::now()).await;
+    if cycle.state().snapshot.generation != generation {
+        cycle.publish(Timestamp::now()).await;
+        reply = reply.map(|answer| cycle.state().with_published(answer));
+    }
+    cycle.close().await?;
+    Ok(reply?)
+}
+
+/// A JSON answer as the shape it is.
+pub(crate) fn shape<T: DeserializeOwned>(answer: Answer) -> Result<T, Stop> {
+    match answer {
+        Answer::Json(value) => serde_json::from_value(value)
+            .map_err(|e| Stop::failed(format!("the answer is not understood: {e}"))),
+        Answer::File(_) => Err(Stop::failed("the answer is not understood: a file came")),
+    }
+}

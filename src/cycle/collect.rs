@@ -1,0 +1,113 @@
+//! Collect, without a daemon: many polls, so many at a time.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
+
+use super::operation::PollRequest;
+use super::shapes::{PollShape, PolledShape, Problem, PublishedShape};
+use super::{Absorbed, Arrived, Cycle, Fleet, Job, State};
+use crate::table::Name;
+
+impl Cycle {
+    /// The polls that a request asks for.
+    ///
+    /// # Errors
+    /// A BAS that is not configured.
+    pub fn jobs(
+        &self,
+        fleet: &Fleet,
+        request: &PollRequest,
+        scheduled: bool,
+        now: Timestamp,
+    ) -> Result<Vec<Job>, Problem> {
+        let names = chosen(self.state(), &request.bas)?;
+        let config = &self.state().config;
+        let jobs = names.iter().map(|name| {
+            let bas = config.bas.get(name)?;
+            fleet.job(config, bas, &self.memory(name), scheduled, now)
+        });
+        jobs.collect::<Option<Vec<Job>>>().ok_or_else(|| {
+            Problem::new(
+                500,
+                "no-credentials",
+                "cannot poll",
+                "the configuration was loaded without its secrets",
+            )
+        })
+    }
+}
+
+/// The BASes that names stand for; all where there are none.
+///
+/// # Errors
+/// A BAS that is not configured.
+pub fn chosen(state: &State, names: &[String]) -> Result<Vec<Name>, Problem> {
+    let fleet = &state.config.bas;
+    if names.is_empty() {
+        return Ok(fleet.keys().cloned().collect());
+    }
+    let unknown: Vec<&str> =
+        names.iter().map(String::as_str).filter(|name| !fleet.contains_key(*name)).collect();
+    if !unknown.is_empty() {
+        let detail = format!("not configured: {}", unknown.join(", "));
+        return Err(Problem::new(404, "unknown-bas", "there is no such BAS", &detail));
+    }
+    let mut chosen: Vec<Name> = names.iter().map(|name| Name::from(name.as_str())).collect();
+    chosen.sort();
+    chosen.dedup();
+    Ok(chosen)
+}
+
+/// Polls, at most `concurrency` at a time. `done` is told of each that ended.
+pub async fn collect(
+    fleet: &Fleet,
+    jobs: Vec<Job>,
+    concurrency: usize,
+    mut done: impl FnMut(&Arrived),
+) -> Vec<Arrived> {
+    let slots = Arc::new(Semaphore::new(concurrency.max(1)));
+    let mut running = JoinSet::new();
+    for job in jobs {
+        let (fleet, slots) = (fleet.clone(), Arc::clone(&slots));
+        running.spawn(async move {
+            let _slot = slots.acquire().await;
+            let scheduled = job.scheduled;
+            let polled = fleet.poll(job).await;
+            Arrived { polled, scheduled, at: Timestamp::now() }
+        });
+    }
+    let mut arrived = Vec::new();
+    while let Some(result) = running.join_next().await {
+        match result {
+            Ok(one) => {
+                done(&one);
+                arrived.push(one);
+            }
+            Err(e) => tracing::error!(error = %e, "a poll was broken off"),
+        }
+    }
+    arrived.sort_by(|a, b| a.polled.name.cmp(&b.polled.name));
+    arrived
+}
+
+/// What a poll came to, for JSON.
+pub fn poll_shape(
+    state: &State,
+    absorbed: &Absorbed,
+    bas: Vec<PolledShape>,
+    published: Vec<PublishedShape>,
+) -> PollShape {
+    PollShape {
+        generation: state.snapshot.generation,
+        filled: state.snapshot.filled,
+        progress: state.progress(),
+        changed: absorbed.changed,
+        bas,
+        held: state.held(),
+        published,
+        pinned: state.pin.as_ref().map(|(pin, _)| pin.generation),
+    }
+}

@@ -1,0 +1,206 @@
+//! Steer, compare and commit: from a judged table to what is published.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use jiff::Timestamp;
+
+use super::settings::Settings;
+use super::shapes::ChangedShape;
+use super::{Cycle, CycleError, State, of_names, window_start};
+use crate::address::{Family, Range};
+use crate::steer::{self, Configured};
+use crate::store::{Acts, Commit, Repin, Shown};
+use crate::table::{
+    Act, Class, Drain, Drains, Entry, Groups, GuardMemory, Name, Pin, PoolName, Snapshot, Table, Token, diff,
+};
+
+/// What is to be in force next.
+#[derive(Clone, Debug)]
+pub(super) struct Next {
+    /// The table as polls and the guard have it.
+    pub(super) table: Arc<Table>,
+    pub(super) guard: GuardMemory,
+    pub(super) filled: bool,
+    pub(super) steered: Steered,
+    /// What is published instead, and why.
+    pub(super) pin: Option<(Pin, Arc<Table>)>,
+}
+
+/// The groups, with drained edges taken out.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Steered {
+    pub(super) groups: Groups,
+    pub(super) drains: Drains,
+    /// The groups that the default edge answers for because all of theirs are drained.
+    pub(super) stand_ins: Vec<Token>,
+}
+
+/// What a commit came to.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Done {
+    pub(super) changed: ChangedShape,
+    /// Whether there is something new to publish.
+    pub(super) news: bool,
+}
+
+impl Cycle {
+    /// What is in force, to be changed in part.
+    pub(super) fn same(&self) -> Next {
+        Next {
+            table: Arc::clone(&self.state.table),
+            guard: self.state.guard.clone(),
+            filled: self.state.snapshot.filled,
+            steered: Steered {
+                groups: (*self.state.snapshot.groups).clone(),
+                drains: self.state.drains.clone(),
+                stand_ins: Vec::new(),
+            },
+            pin: self.state.pin.clone(),
+        }
+    }
+
+    /// The groups of a table and of what is pinned above it.
+    pub(super) fn steer(&self, table: &Table, pinned: Option<&Table>) -> Result<Steered, CycleError> {
+        self.steer_without(&self.state.drains.edges, table, pinned)
+    }
+
+    /// The same with these edges drained.
+    pub(super) fn steer_without(
+        &self,
+        drained: &BTreeMap<Name, Drain>,
+        table: &Table,
+        pinned: Option<&Table>,
+    ) -> Result<Steered, CycleError> {
+        steered(&self.state, &self.settings, drained, table, pinned)
+    }
+
+    /// Writes what is to be in force, and only then takes it up.
+    pub(super) async fn commit(
+        &mut self,
+        next: Next,
+        done: &[Act],
+        now: Timestamp,
+    ) -> Result<Done, CycleError> {
+        let before = Arc::clone(&self.state.snapshot);
+        let changes = diff(&self.state.table, &next.table);
+        let published = next.pin.as_ref().map_or(&next.table, |(_, ranges)| ranges);
+        let (pin, shown) = self.repinned(&next, published);
+        let groups = (*before.groups != next.steered.groups).then_some(&next.steered.groups);
+        let drains = (self.state.drains != next.steered.drains).then_some(&next.steered.drains);
+        let memories = of_names(&self.state.memories, &self.listings);
+        let idle = changes.is_empty()
+            && groups.is_none()
+            && drains.is_none()
+            && pin.is_none()
+            && done.is_empty()
+            && memories.is_empty()
+            && next.guard == self.state.guard
+            && next.filled == before.filled;
+        if idle {
+            return Ok(Done::default());
+        }
+        let commit = Commit {
+            at: now,
+            changes: &changes,
+            groups,
+            memories: &memories,
+            guard: &next.guard,
+            filled: next.filled,
+            acts: Acts { pin, drains, done, shown },
+        };
+        let committed = self.store.commit(commit).await?;
+        self.dirty.retain(|name| !self.listings.contains(name));
+        self.listings.clear();
+        self.runs.commit(&changes, now);
+        self.runs.prune(window_start(&self.state.config, now));
+        let snapshot = Snapshot {
+            session: before.session,
+            generation: committed.generation,
+            committed: if committed.made { now } else { before.committed },
+            filled: next.filled,
+            table: Arc::clone(published),
+            groups: Arc::clone(&before.groups),
+            edges: Arc::new(self.state.config.edges.clone()),
+            default_edge: self.state.config.default_edge.clone(),
+        };
+        let news = committed.made || next.filled != before.filled;
+        self.take_up(next, snapshot);
+        Ok(Done { changed: ChangedShape::of(&changes), news })
+    }
+
+    fn take_up(&mut self, next: Next, mut snapshot: Snapshot) {
+        if *snapshot.groups != next.steered.groups {
+            snapshot.groups = Arc::new(next.steered.groups);
+        }
+        if snapshot.filled && self.state.shown.is_none() {
+            self.state.shown = Some(snapshot.generation);
+        }
+        self.state.snapshot = Arc::new(snapshot);
+        self.state.table = next.table;
+        self.state.guard = next.guard;
+        self.state.drains = next.steered.drains;
+        self.state.pin = next.pin;
+    }
+
+    /// What becomes of the pin, and by how much that changes what is published.
+    fn repinned<'a>(&self, next: &'a Next, published: &Table) -> (Option<Repin<'a>>, Option<Shown>) {
+        let (old, new) = (self.state.pin.as_ref().map(|p| &p.0), next.pin.as_ref().map(|p| &p.0));
+        if old == new {
+            return (None, None);
+        }
+        let differs = ChangedShape::of(&diff(&self.state.snapshot.table, published));
+        let shown = Shown {
+            added: differs.added as u64,
+            removed: differs.removed as u64,
+            altered: differs.altered as u64,
+        };
+        let pin = new.map_or(Repin::Release, Repin::Set);
+        (Some(pin), (shown != Shown::default()).then_some(shown))
+    }
+}
+
+/// The groups of a table and of what is pinned above it, with these edges drained.
+pub(super) fn steered(
+    state: &State,
+    settings: &Settings,
+    drained: &BTreeMap<Name, Drain>,
+    table: &Table,
+    pinned: Option<&Table>,
+) -> Result<Steered, CycleError> {
+    let configured = Configured {
+        owners: &settings.owners,
+        edges: &state.config.edges,
+        default_edge: &state.config.default_edge,
+    };
+    let before = steer::undrained(&state.snapshot.groups, &state.drains.whole);
+    let groups = match pinned {
+        None => steer::fixed(configured, &before, table)?,
+        Some(pinned) => steer::fixed(configured, &before, &naming(&[table, pinned]))?,
+    };
+    let drained_edge = |edge: &Name| drained.contains_key(edge);
+    let found = steer::drained(groups, drained_edge, configured.default_edge);
+    Ok(Steered {
+        groups: found.groups,
+        drains: Drains { edges: drained.clone(), whole: found.whole },
+        stand_ins: found.stand_ins,
+    })
+}
+
+/// A table that names the owners of several: all that steering asks a table for.
+fn naming(tables: &[&Table]) -> Table {
+    let owners: BTreeSet<&Name> = tables.iter().flat_map(|t| t.entries()).map(|entry| &entry.owner).collect();
+    let entries = (0..).zip(owners).filter_map(|(place, owner)| {
+        Some(Entry {
+            space: Name::default(),
+            range: Range::from_bits(Family::V6, place, place)?,
+            owner: owner.clone(),
+            bas: None,
+            pool: PoolName::new(b""),
+            vrf: Name::default(),
+            class: Class::Fresh,
+        })
+    });
+    // Single addresses, each another one.
+    Table::new(entries.collect()).unwrap_or_default()
+}

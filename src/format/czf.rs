@@ -1,0 +1,209 @@
+//! `czf` and `czf-deep`: the coverage zone files of Apache Traffic Control's Traffic Router.
+//!
+//! A zone is named as its group, so cache groups (or, in the deep file, locations) must have
+//! the groups' names. `network` and `network6` are both there, also empty ones: Traffic
+//! Router warns of a missing one. Touching prefixes of a group are joined, for Traffic
+//! Router compares each with all before it. Zones without addresses are left out: their
+//! names may be of nothing there. A deep zone lists its edges by name, which are the host
+//! names of the caches in Traffic Ops.
+//!
+//! `revision` is session and generation. A line a zone, so that two files can be compared.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::de::{self, Deserializer, MapAccess, Visitor};
+use serde::{Deserialize, Serialize};
+
+use super::entry_json::json;
+use super::groups::answering;
+use super::json::json_error;
+use super::lines::prefix;
+use super::readback::Collector;
+use super::{
+    Format, Limit, Limits, ReadBack, ReadError, RenderError, Rendered, Spaces, Stamp, View, by_group,
+    one_space,
+};
+use crate::address::{Family, Range, prefixes};
+use crate::table::Token;
+
+/// The coverage zone file.
+pub(super) const CZF: Czf =
+    Czf { name: "czf", about: "a coverage zone file of Traffic Control", key: "coverageZones", deep: false };
+
+/// The deep coverage zone file.
+pub(super) const CZF_DEEP: Czf = Czf {
+    name: "czf-deep",
+    about: "a deep coverage zone file of Traffic Control",
+    key: "deepCoverageZones",
+    deep: true,
+};
+
+const CUSTOMER: &str = "poolsync";
+
+/// See the module.
+#[derive(Debug)]
+pub(super) struct Czf {
+    name: &'static str,
+    about: &'static str,
+    key: &'static str,
+    /// Whether zones list caches.
+    deep: bool,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Zone<'a> {
+    #[serde(borrow)]
+    network: Vec<Cow<'a, str>>,
+    #[serde(borrow)]
+    network6: Vec<Cow<'a, str>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    caches: Option<Vec<String>>,
+}
+
+impl Format for Czf {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn about(&self) -> &'static str {
+        self.about
+    }
+
+    fn spaces(&self) -> Spaces {
+        Spaces::One
+    }
+
+    fn render(&self, view: &View<'_>, stamp: &Stamp) -> Result<Rendered, RenderError> {
+        one_space(self.name, view)?;
+        let head = format!(
+            "{{\"revision\":\"{}-{}\",\"customerName\":\"{CUSTOMER}\",\n",
+            stamp.session, stamp.generation
+        );
+        let mut body = format!("\"{}\":{{", self.key).into_bytes();
+        let (mut rows, mut first) = (0, true);
+        for (token, ranges) in by_group(view).into_iter().filter(|(_, ranges)| !ranges.is_empty()) {
+            let zone = self.zone(view, token, &ranges);
+            rows += (zone.network.len() + zone.network6.len()) as u64;
+            body.extend_from_slice(if first { b"\n" } else { b",\n" });
+            first = false;
+            json(&mut body, token)?;
+            body.push(b':');
+            json(&mut body, &zone)?;
+        }
+        body.extend_from_slice(b"\n}}\n");
+        Ok(Rendered { head: head.into_bytes(), body, tail: vec![], rows })
+    }
+
+    fn read(&self, file: &[u8]) -> Result<ReadBack, ReadError> {
+        let document: Document<'_> = serde_json::from_slice(file).map_err(json_error)?;
+        document.check(self).map_err(|problem| ReadError::new("document", problem))
+    }
+
+    fn limits(&self) -> Limits {
+        let rows = Limit {
+            most: 50_000,
+            above: "Traffic Router takes long to load it: it compares each prefix with all before it",
+        };
+        Limits { rows: Some(rows), ..Limits::NONE }
+    }
+}
+
+impl Czf {
+    fn zone(&self, view: &View<'_>, token: &Token, ranges: &[Range]) -> Zone<'static> {
+        let list = |family| {
+            let own = ranges.iter().copied().filter(|range| range.family() == family);
+            own.flat_map(prefixes).map(|prefix| prefix.to_string().into()).collect()
+        };
+        let group = view.groups().find(|group| group.token == *token).filter(|_| self.deep);
+        let names = |group| answering(view, group).iter().map(|edge| edge.name.to_string()).collect();
+        Zone { network: list(Family::V4), network6: list(Family::V6), caches: group.map(names) }
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Document<'a> {
+    #[serde(borrow)]
+    revision: Cow<'a, str>,
+    #[serde(borrow, rename = "customerName")]
+    customer: Cow<'a, str>,
+    #[serde(borrow, rename = "coverageZones")]
+    zones: Option<Zones<'a>>,
+    #[serde(borrow, rename = "deepCoverageZones")]
+    deep: Option<Zones<'a>>,
+}
+
+impl Document<'_> {
+    fn check(self, format: &Czf) -> Result<ReadBack, String> {
+        let revision = self.revision.split_once('-').and_then(|(session, generation)| {
+            let hex = session.len() == 16 && session.bytes().all(|b| b.is_ascii_hexdigit());
+            hex.then(|| generation.parse::<u64>().ok()).flatten()
+        });
+        if revision.is_none() || self.customer != CUSTOMER {
+            return Err("revision or customerName is not of ours".to_owned());
+        }
+        let zones = match (self.zones, self.deep, format.deep) {
+            (Some(zones), None, false) | (None, Some(zones), true) => zones.0,
+            _ => return Err(format!("not the zones of a {} file", format.name)),
+        };
+        let mut collector = Collector::default();
+        let mut rows = Vec::new();
+        for (name, zone) in &zones {
+            let token = Token::new(name).ok_or_else(|| format!("`{}` is no token", name.escape_debug()))?;
+            let caches =
+                zone.caches.as_ref().map(|list| !list.is_empty() && !list.iter().any(String::is_empty));
+            if caches != format.deep.then_some(true) {
+                return Err(format!("{token}: caches are not as they should be"));
+            }
+            zone.collect(&token, &mut rows)?;
+        }
+        collector.push_all(rows)?;
+        Ok(collector.finish(None))
+    }
+}
+
+impl Zone<'_> {
+    fn collect(&self, token: &Token, rows: &mut Vec<(Range, Token)>) -> Result<(), String> {
+        let before = rows.len();
+        for (family, list) in [(Family::V4, &self.network), (Family::V6, &self.network6)] {
+            for text in list {
+                let range = prefix(text)?;
+                if range.family() != family {
+                    return Err(format!("{token}: {text} stands among the other family's"));
+                }
+                rows.push((range, token.clone()));
+            }
+        }
+        if rows.len() == before { Err(format!("{token}: a zone of nothing")) } else { Ok(()) }
+    }
+}
+
+/// The zones in the order of the file; none is there twice.
+struct Zones<'a>(Vec<(Cow<'a, str>, Zone<'a>)>);
+
+impl<'de: 'a, 'a> Deserialize<'de> for Zones<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Each;
+        impl<'de> Visitor<'de> for Each {
+            type Value = Zones<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("zones by name")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Zones<'de>, A::Error> {
+                let mut zones: Vec<(Cow<'de, str>, Zone<'de>)> = Vec::new();
+                while let Some((name, zone)) = map.next_entry::<Cow<'de, str>, Zone<'de>>()? {
+                    if zones.last().is_some_and(|last| last.0 >= name) {
+                        return Err(de::Error::custom("a zone is not behind the one before"));
+                    }
+                    zones.push((name, zone));
+                }
+                Ok(Zones(zones))
+            }
+        }
+        deserializer.deserialize_map(Each)
+    }
+}
