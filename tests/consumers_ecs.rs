@@ -1,6 +1,8 @@
 //! DNS servers that look at the client subnet, with the configurations that we ship: their
 //! answers against a slow scan, before and after a change.
 
+#![allow(clippy::unwrap_used, clippy::panic)]
+
 mod support;
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -14,6 +16,7 @@ use support::{dns, gdnsd, have, knot, pdns, unbound, which};
 
 use poolsync::publish::{Argv, Canary, Export, FailureReason, State};
 
+const PDNS: [&str; 4] = ["pdns_server", "pdns_control", "pdns-geoip", "mmdblookup"];
 const GROUPS: [&str; 3] = ["gz-01", "gz-02", BOTH];
 
 fn world() -> World {
@@ -54,7 +57,7 @@ fn check_scopes(server: SocketAddr, world: &World) {
 
 #[test]
 fn powerdns_answers_by_table_and_groups() {
-    if !have("powerdns_answers_by_table_and_groups", &["pdns_server", "pdns_control", "mmdblookup"]) {
+    if !have("powerdns_answers_by_table_and_groups", &PDNS) {
         return;
     }
     let scratch = Scratch::new();
@@ -106,6 +109,27 @@ fn powerdns_answers_by_table_and_groups() {
     }
     check(plan.address(), &before, true);
     published(publish_now(&export, &world.snapshot(4)));
+    check(plan.address(), &world, true);
+}
+
+/// Zone, groups and table in one file, by the template that is built in.
+#[test]
+fn powerdns_answers_by_a_small_zone_of_its_own() {
+    if !have("powerdns_answers_by_a_small_zone_of_its_own", &PDNS) {
+        return;
+    }
+    let scratch = Scratch::new();
+    let plan = pdns::Plan::small(&scratch);
+    let (canary, control) = (format!("dns = \"{}\"", plan.address()), plan.control());
+    let changes = [("\"pdns_control\"", control.as_str()), ("dns = \"127.0.0.1:53\"", &canary)];
+    let export = export(&scratch, "pdns/small.toml", &changes);
+    let mut world = world();
+    publish_cold(&export, &world.snapshot(1));
+    let _server = plan.start();
+    check(plan.address(), &world, true);
+    check_scopes(plan.address(), &world);
+    world.change(&GROUPS);
+    published(publish_now(&export, &world.snapshot(2)));
     check(plan.address(), &world, true);
 }
 

@@ -76,6 +76,7 @@ head = "{{ {name} {ttl} {default}"
 group = "{group} -> {target}"
 address = "  {type}={address}"
 middle = "rows"
+default = "default {address}"
 row = "{group}:{prefix}"
 tail = "}}"
 "##;
@@ -87,6 +88,7 @@ centre -> c.net
 gz-01 -> [2001:db8::1]
   AAAA=2001:db8::1
 rows
+default 198.51.100.1
 gz-01:10.0.0.0/25
 gz-01:10.0.0.128/31
 gz-01:10.0.0.130/32

@@ -50,6 +50,7 @@ fn request(address: SocketAddr) -> Request {
             credentials: Credentials::V2c(Secret::new(*b"public")),
             limits: Limits { timeout: Duration::from_secs(5), ..Limits::default() },
             engine: None,
+            reach: Default::default(),
         },
         context: Context::default(),
         community_contexts: false,

@@ -42,6 +42,7 @@ async fn polled_as(walks: &[(&str, Recording)], change: impl FnOnce(&mut Request
         credentials: Credentials::V2c(Secret::new(*b"public")),
         limits: Limits { timeout: Duration::from_secs(5), ..Limits::default() },
         engine: None,
+        reach: Default::default(),
     };
     let spaces =
         Spaces::new(vec![("internet".into(), vec!["".into()]), ("iptv".into(), vec!["iptv".into()])]);

@@ -28,7 +28,13 @@ fn table() -> Columns {
 
 fn target(address: SocketAddr, community: &str) -> Target {
     let limits = Limits { timeout: Duration::from_millis(500), ..Limits::default() };
-    Target { address, credentials: Credentials::V2c(Secret::new(community)), limits, engine: None }
+    Target {
+        address,
+        credentials: Credentials::V2c(Secret::new(community)),
+        limits,
+        engine: None,
+        reach: Default::default(),
+    }
 }
 
 async fn agent(address: &str) -> ReplayAgent {

@@ -104,7 +104,10 @@ fn plain_user() -> User {
 }
 
 fn session(transport: &Transport, address: SocketAddr, credentials: Credentials) -> Session {
-    Session::new(transport, Target { address, credentials, limits: limits(), engine: None })
+    Session::new(
+        transport,
+        Target { address, credentials, limits: limits(), engine: None, reach: Default::default() },
+    )
 }
 
 fn community() -> Credentials {
@@ -258,7 +261,13 @@ async fn a_context_has_a_table_of_its_own() {
 async fn failure(agent: SocketAddr, user: User) -> (Reason, String) {
     let transport = Transport::new().unwrap();
     let limits = Limits { retries: 2, ..limits() };
-    let target = Target { address: agent, credentials: Credentials::V3(user), limits, engine: None };
+    let target = Target {
+        address: agent,
+        credentials: Credentials::V3(user),
+        limits,
+        engine: None,
+        reach: Default::default(),
+    };
     let mut session = Session::new(&transport, target);
     let up_time: Oid = "1.3.6.1.2.1.1.3.0".parse().unwrap();
     let failure = session.get(&Context::default(), &[up_time]).await.unwrap_err();
@@ -329,6 +338,7 @@ async fn a_known_engine_needs_no_discovery_and_a_reboot_is_noticed() {
         credentials: credentials.clone(),
         limits: limits(),
         engine: Some(engine),
+        reach: Default::default(),
     };
     let second = Session::new(&transport, target(engine.clone()));
     assert_eq!(get(second, up_time.clone()).await.0, 1);
@@ -383,7 +393,8 @@ async fn an_agent_that_is_gone_is_silent() {
     agent.stop();
     let limits = Limits { timeout: Duration::from_millis(10), ..limits() };
     for credentials in [community(), Credentials::V3(user("SHA", "AES"))] {
-        let target = Target { address: agent.v6(), credentials, limits, engine: None };
+        let target =
+            Target { address: agent.v6(), credentials, limits, engine: None, reach: Default::default() };
         let read = Session::new(&transport, target).table(&Context::default(), &columns(), None).await;
         assert_eq!(read.outcome, Outcome::Failed(Reason::Timeout), "{}", read.detail);
         assert!(read.rows.is_empty());

@@ -43,7 +43,16 @@ fn objects() -> Objects {
 
 fn session(transport: &Transport, address: SocketAddr, user: User, timeout: Duration) -> Session {
     let limits = Limits { timeout, ..Limits::default() };
-    Session::new(transport, Target { address, credentials: Credentials::V3(user), limits, engine: None })
+    Session::new(
+        transport,
+        Target {
+            address,
+            credentials: Credentials::V3(user),
+            limits,
+            engine: None,
+            reach: Default::default(),
+        },
+    )
 }
 
 async fn walk_in(session: &mut Session, context: &Context) -> TableRead {

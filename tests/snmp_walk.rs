@@ -50,7 +50,10 @@ fn limits(timeout: Duration) -> Limits {
 
 fn session(address: SocketAddr, limits: Limits) -> Session {
     let credentials = Credentials::V2c(Secret::new("public"));
-    Session::new(&Transport::new().unwrap(), Target { address, credentials, limits, engine: None })
+    Session::new(
+        &Transport::new().unwrap(),
+        Target { address, credentials, limits, engine: None, reach: Default::default() },
+    )
 }
 
 async fn walk(session: &mut Session) -> TableRead {
@@ -144,7 +147,13 @@ async fn forged_answers_before_the_true_one_change_nothing() {
     .await;
     let credentials = Credentials::V2c(Secret::new("public"));
     let transport = Transport::new().unwrap();
-    let target = Target { address: agent.address(), credentials, limits: limits(PATIENT), engine: None };
+    let target = Target {
+        address: agent.address(),
+        credentials,
+        limits: limits(PATIENT),
+        engine: None,
+        reach: Default::default(),
+    };
     let mut session = Session::new(&transport, target);
     assert_read(&walk(&mut session).await, 50);
     assert_eq!((session.cost().requests, session.cost().retries), (3, 0));
@@ -495,7 +504,13 @@ async fn octets_behind_a_message_are_taken_and_counted() {
     let agent = agent(move |asked| vec![Act::Send([objects.answer(asked), vec![0]].concat())]).await;
     let credentials = Credentials::V2c(Secret::new("public"));
     let transport = Transport::new().unwrap();
-    let target = Target { address: agent.address(), credentials, limits: limits(PATIENT), engine: None };
+    let target = Target {
+        address: agent.address(),
+        credentials,
+        limits: limits(PATIENT),
+        engine: None,
+        reach: Default::default(),
+    };
     let mut session = Session::new(&transport, target);
     assert_read(&walk(&mut session).await, 30);
     assert_eq!(transport.heard().trailing, u64::from(session.cost().requests));
@@ -559,7 +574,13 @@ async fn answers_that_come_in_another_order_find_their_requests() {
         let credentials = Credentials::V2c(Secret::new("public"));
         Session::new(
             &transport,
-            Target { address: agent.address(), credentials, limits: limits(PATIENT), engine: None },
+            Target {
+                address: agent.address(),
+                credentials,
+                limits: limits(PATIENT),
+                engine: None,
+                reach: Default::default(),
+            },
         )
     };
     let (mut one, mut two) = (session(), session());

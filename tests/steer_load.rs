@@ -8,8 +8,9 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use poolsync::load::{
-    CountError, Direction, Expression, Field, Fields, Gather, Interfaces, JsonError, LoadError, Pointer,
-    PrometheusError, Reader, Selector, Source, Url, UrlError, collect, matching, number_at,
+    CountError, Direction, EdgeLoadReport, Expression, Field, Fields, Gather, Interfaces, JsonError,
+    LoadError, Pointer, PrometheusError, Reader, Selector, Source, Url, UrlError, collect, matching,
+    number_at,
 };
 use poolsync::snmp::{Credentials, Limits, Recording, ReplayAgent, Secret, Target, Transport};
 use poolsync::steer::{Amount, Loads, Sample};
@@ -158,7 +159,7 @@ fn url(address: SocketAddr) -> Url {
 fn json(address: SocketAddr) -> Source {
     let field = |pointer: &str, factor| Some(Field { place: pointer.parse().unwrap(), factor });
     let fields = Fields { load: field("/load", 8.0), p95_ms: field("/p95", 1000.0), ..Fields::default() };
-    Source::Json { url: url(address), authorization: Some("Bearer x".into()), fields }
+    Source::Json { url: url(address), authorization: Some("Bearer x".into()), fields: Box::new(fields) }
 }
 
 fn at(second: i64) -> Timestamp {
@@ -227,7 +228,8 @@ async fn prometheus_counters_become_rates() {
         sessions: field("sessions", 1.0),
         ..Fields::default()
     };
-    let mut reader = reader(Source::Prometheus { url: url(address), authorization: None, fields });
+    let mut reader =
+        reader(Source::Prometheus { url: url(address), authorization: None, fields: Box::new(fields) });
     assert!(matches!(reader.read(None, at(0)).await, Err(LoadError::Count(CountError::First))));
     let sample = reader.read(None, at(10)).await.unwrap();
     assert_eq!((sample.load, sample.sessions), (Amount::new(1_000.0), Amount::new(3.0)));
@@ -338,6 +340,10 @@ async fn one_cycle_is_one_snapshot_of_all_edges() {
         let collected = collect(None, &mut readers, at(cycle)).await;
         assert!(!collected.first());
         loads = loads.next(&collected.samples());
+        let texts: Vec<String> =
+            EdgeLoadReport::all(&loads, &collected).iter().map(EdgeLoadReport::text).collect();
+        let unknown = format!("e2: unknown for {cycle} cycle(s): json: the answer has nothing at /load");
+        assert_eq!(texts, ["e1: 80 of 1000 (8 %), p95 20.0 ms", &unknown, "e3: capacity 1000"]);
     }
     let missed = |edge: &str| loads.of(&edge.into()).missed;
     assert_eq!(["e1", "e2", "e3"].map(missed), [0, 3, 0]);
@@ -350,7 +356,7 @@ async fn a_first_reading_of_a_counter_is_told_apart() {
     let address = server(vec![ok("x 1\n"), ok("x 5\n")]).await;
     let fields =
         Fields { load: Some(Field { place: "rate(x)".parse().unwrap(), factor: 1.0 }), ..Fields::default() };
-    let source = Source::Prometheus { url: url(address), authorization: None, fields };
+    let source = Source::Prometheus { url: url(address), authorization: None, fields: Box::new(fields) };
     let mut readers = BTreeMap::from([(Name::from("e1"), reader(source))]);
     assert!(collect(None, &mut readers, at(0)).await.first());
     let second = collect(None, &mut readers, at(2)).await;

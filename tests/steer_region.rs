@@ -378,6 +378,9 @@ fn a_plan_is_taken_if_it_gains_and_kept_if_not() {
     let report = steered.regions[0].plan.as_ref().unwrap();
     assert!((report.objective.unwrap() - 0.023_931_12).abs() < 1e-7);
     assert!(report.weights_objective.unwrap() - report.objective.unwrap() < 1e-5);
+    let text = steered.regions[0].text();
+    assert!(text.starts_with("region r, policy plan\na (default): e1 71, e2 29 [followed]\n"), "{text}");
+    assert!(text.contains("\npresent  0.03") && text.contains("\ngain     "), "{text}");
     // A little more load at a: a new plan would be a little better, which is not enough.
     world = carried(world, 81.0, 10.0).demand("a", 81.0);
     let kept = world.go();

@@ -12,10 +12,6 @@ use super::source::Place;
 use super::{Bas, Config, Export};
 use crate::table::Name;
 
-/// Keys that are read and checked, but that nothing honours yet. Whoever makes one work
-/// takes it out of here.
-const NO_EFFECT: [&str; 3] = ["pps", "source", "reply-from"];
-
 /// A BAS and where it stands.
 struct Placed<'c> {
     bas: &'c Bas,
@@ -51,13 +47,6 @@ pub(super) fn check(cx: &mut Context, config: &Config, bas: &[Entry], exports: &
     files(cx, exports);
     services(cx, config, exports);
     limits(cx, config, exports);
-}
-
-/// Notes keys of a table that nothing honours yet: to be silent about them would be to lie.
-pub(super) fn without_effect(cx: &mut Context, node: &Node) {
-    for entry in node.entries().iter().filter(|entry| NO_EFFECT.contains(&entry.key.as_str())) {
-        cx.warn(Problem::new(entry.place, format!("`{}` has no effect in this version", entry.key)));
-    }
 }
 
 /// A pair has two BASes or more, all with the same edges, and a name that is no other BAS's.

@@ -148,11 +148,6 @@ impl<'n> Reading<'n> {
             control,
         };
         cross::check(cx, &config, &self.bas, entries(root, "export"));
-        let tables = ["snmp", "export"].iter().flat_map(|key| entries(root, key)).chain(&self.bas);
-        tables
-            .map(|entry| &entry.node)
-            .chain(root.get("poll"))
-            .for_each(|node| cross::without_effect(cx, node));
         cx.problems.is_empty().then_some((config, self))
     }
 

@@ -322,7 +322,8 @@ impl Owner {
         if !Arc::ptr_eq(&self.cycle.state().config, &site.config) {
             return reloaded.and_then(|shape| json(&shape));
         }
-        self.fleet = Fleet::new(&site.config, Arc::clone(&site.library), self.transport.clone());
+        self.fleet = Fleet::new(&site.config, Arc::clone(&site.library), self.transport.clone())
+            .remembering(&self.fleet);
         self.site = site;
         self.set_schedule();
         tracing::info!(bas = self.site.config.bas.len(), "the configuration was read anew");

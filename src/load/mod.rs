@@ -12,6 +12,7 @@ mod interfaces;
 mod json;
 mod prometheus;
 mod reader;
+mod report;
 mod url;
 
 pub use counter::{Counted, Octets, Rate, rate};
@@ -21,4 +22,5 @@ pub use interfaces::{Direction, Interfaces};
 pub use json::{JsonError, Pointer, PointerError, number_at};
 pub use prometheus::{Metric, PrometheusError, Selector, matching};
 pub use reader::{Collected, Field, Fields, Reader, Source, collect};
+pub use report::EdgeLoadReport;
 pub use url::{Url, UrlError};

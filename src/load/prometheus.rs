@@ -29,6 +29,9 @@ pub enum PrometheusError {
     },
 }
 
+/// Names and values of labels.
+type Labels = Vec<(String, String)>;
+
 /// One sample line.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Metric {
@@ -99,7 +102,7 @@ fn metric(line: &str) -> Option<Metric> {
 }
 
 /// Name, labels, and what follows.
-fn head(text: &str) -> Option<(String, Vec<(String, String)>, &str)> {
+fn head(text: &str) -> Option<(String, Labels, &str)> {
     let end = text.find(|c: char| !is_name(c)).unwrap_or(text.len());
     let (name, rest) = text.split_at_checked(end)?;
     if name.is_empty() || name.starts_with(|c: char| c.is_ascii_digit()) {
@@ -114,7 +117,7 @@ fn head(text: &str) -> Option<(String, Vec<(String, String)>, &str)> {
     }
 }
 
-fn labels(text: &str) -> Option<(Vec<(String, String)>, &str)> {
+fn labels(text: &str) -> Option<(Labels, &str)> {
     let mut labels = Vec::new();
     let mut rest = text.trim_start();
     loop {

@@ -65,7 +65,7 @@ pub enum Source {
         /// The `Authorization` header, if one is needed.
         authorization: Option<Arc<str>>,
         /// What is taken from it.
-        fields: Fields<Expression>,
+        fields: Box<Fields<Expression>>,
     },
     /// A JSON text.
     Json {
@@ -74,7 +74,7 @@ pub enum Source {
         /// The `Authorization` header, if one is needed.
         authorization: Option<Arc<str>>,
         /// What is taken from it.
-        fields: Fields<Pointer>,
+        fields: Box<Fields<Pointer>>,
     },
     /// Nothing is asked: the capacity is all that is known.
     Static,

@@ -119,6 +119,16 @@ impl Polled {
         polled
     }
 
+    /// The same poll, with what it cost to ask in vain elsewhere before.
+    pub fn after(mut self, vain: Option<&Self>) -> Self {
+        if let Some(vain) = vain {
+            self.cost.requests += vain.cost.requests;
+            self.cost.retries += vain.cost.retries;
+            self.cost.bytes += vain.cost.bytes;
+        }
+        self
+    }
+
     /// All ranges that were read, in the order of the tables and of the router.
     pub fn ranges(&self) -> impl Iterator<Item = &crate::table::Listed> {
         self.tables.iter().flat_map(|table| &table.table.listed)

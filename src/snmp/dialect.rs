@@ -77,7 +77,7 @@ impl Dialect {
 
 async fn ask_v2c(community: &Secret, line: &mut Line, question: Question<'_>) -> Result<Pdu, Unanswered> {
     let community = community_in(community, question.context);
-    let mut pending = line.transport.expect(line.peer);
+    let mut pending = line.expect();
     let id = pending.id;
     let datagram = community_message(&community, &question.pdu(id));
     let transport = line.transport.clone();

@@ -5,9 +5,9 @@ use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
 use rand::Rng;
-use tokio::time::{Instant, timeout_at};
+use tokio::time::{Instant, sleep_until, timeout_at};
 
-use super::target::Limits;
+use super::target::{Limits, Reach};
 use super::transport::{Pending, Sound, Transport};
 use super::walk::{Cost, Failure, Reason};
 
@@ -53,14 +53,27 @@ pub(super) struct Line {
     pub(super) transport: Transport,
     pub(super) peer: SocketAddr,
     pub(super) limits: Limits,
+    reach: Reach,
     pub(super) cost: Cost,
     opened: Instant,
 }
 
 impl Line {
-    pub(super) fn new(transport: &Transport, peer: SocketAddr, limits: Limits) -> Self {
-        let peer = canonical(peer);
-        Self { transport: transport.clone(), peer, limits, cost: Cost::default(), opened: Instant::now() }
+    pub(super) fn new(transport: &Transport, peer: SocketAddr, limits: Limits, mut reach: Reach) -> Self {
+        reach.reply_from.iter_mut().for_each(|address| *address = address.to_canonical());
+        Self {
+            transport: transport.clone(),
+            peer: canonical(peer),
+            limits,
+            reach,
+            cost: Cost::default(),
+            opened: Instant::now(),
+        }
+    }
+
+    /// Waits for answers under an id of its own.
+    pub(super) fn expect(&self) -> Pending {
+        self.transport.expect(self.peer, &self.reach.reply_from)
     }
 
     /// Sends `datagram` up to `tries` times and gives what `judge` takes for the answer. The
@@ -126,24 +139,38 @@ impl Line {
         if self.expired() {
             return Err(self.deadline_passed());
         }
+        self.keep_pace().await?;
         if attempt > 0 {
             self.cost.retries += 1;
         }
-        match timeout_at(self.end(), self.transport.send(self.peer, datagram)).await {
+        match timeout_at(self.end(), self.transport.send(self.peer, self.reach.source, datagram)).await {
             Ok(sent) => sent.map_err(|error| self.unsent(&error)),
             Err(_) => Err(self.deadline_passed()),
         }
     }
 
+    /// Waits until the router may be sent the next packet.
+    async fn keep_pace(&self) -> Result<(), Failure> {
+        let gap = self.reach.gap();
+        if gap.is_zero() {
+            return Ok(());
+        }
+        let slot = self.transport.paces().book(self.peer, gap, Instant::now());
+        sleep_until(slot.min(self.end())).await;
+        if self.expired() { Err(self.deadline_passed()) } else { Ok(()) }
+    }
+
     /// The pause after a transmission: the configured one after the first, longer ones later.
+    /// None is shorter than the gap to the next packet, which would be waited for deaf.
     fn pause(&self, attempt: u32) -> Duration {
         if attempt == 0 {
-            return self.limits.timeout;
+            return self.limits.timeout.max(self.reach.gap());
         }
         let jitter = rand::rng().random_range(1.0 - JITTER..=1.0 + JITTER);
         let growth = GROWTH.powi(i32::try_from(attempt).unwrap_or(i32::MAX)) * jitter;
         Duration::try_from_secs_f64(self.limits.timeout.as_secs_f64() * growth)
             .unwrap_or(self.limits.deadline)
+            .max(self.reach.gap())
     }
 
     fn end(&self) -> Instant {
@@ -203,7 +230,7 @@ mod tests {
     use super::*;
 
     fn line(transport: &Transport, peer: &str) -> Line {
-        Line::new(transport, peer.parse().unwrap(), Limits::default())
+        Line::new(transport, peer.parse().unwrap(), Limits::default(), Reach::default())
     }
 
     #[test]

@@ -5,8 +5,8 @@
 //!
 //! * `ber`, `encode`: octets read strictly, and written; `message`: PDUs and v2c;
 //! * `usm`: keys, digests, ciphers, clocks and messages of SNMPv3;
-//! * `transport`: the sockets, and whose answer a datagram is; `exchange`: one question with
-//!   its transmissions, pauses and caps;
+//! * `transport`: the sockets, and whose answer a datagram is; `pace`: when a limited router
+//!   may be asked; `exchange`: one question with its transmissions, pauses and caps;
 //! * `dialect`, `v3`, `report`: how a question is put, and what is believed of an answer;
 //! * `walk`: tables from their first row to their proven end;
 //! * `agent`, `snmprec`: recorded walks, and the agent that serves them.
@@ -19,6 +19,7 @@ mod exchange;
 mod hex;
 mod message;
 mod oid;
+mod pace;
 mod report;
 mod snmprec;
 mod target;
@@ -32,7 +33,7 @@ pub use agent::ReplayAgent;
 pub use oid::{MAX_ARCS, Oid, ParseOidError};
 pub use snmprec::{Recording, RecordingError};
 pub use target::{
-    AuthProtocol, Context, Credentials, KeyExtension, Limits, PrivacyProtocol, Secret, Target, User,
+    AuthProtocol, Context, Credentials, KeyExtension, Limits, PrivacyProtocol, Reach, Secret, Target, User,
 };
 pub use transport::{Heard, Transport};
 pub use value::Value;

@@ -1,6 +1,6 @@
 //! Whom to ask, and how far to go.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
 use crate::table::{Engine, Name};
@@ -125,6 +125,24 @@ impl Default for Limits {
     }
 }
 
+/// How packets come to a BAS and back, where that is out of the ordinary.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Reach {
+    /// The local address to send from; the system's choice where it is none.
+    pub source: Option<IpAddr>,
+    /// Addresses besides the one asked that answers are taken from, whatever their port.
+    pub reply_from: Vec<IpAddr>,
+    /// The most packets a second, retransmissions included; no limit where it is none.
+    pub pps: Option<u32>,
+}
+
+impl Reach {
+    /// The least time from one packet to the next.
+    pub(super) fn gap(&self) -> Duration {
+        self.pps.map_or(Duration::ZERO, |pps| Duration::from_secs(1) / pps.max(1))
+    }
+}
+
 /// One BAS to be polled.
 #[derive(Clone, Debug)]
 pub struct Target {
@@ -136,4 +154,6 @@ pub struct Target {
     pub limits: Limits,
     /// The SNMPv3 engine last heard there, which saves the discovery.
     pub engine: Option<Engine>,
+    /// How packets come to it and back.
+    pub reach: Reach,
 }

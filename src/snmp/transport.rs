@@ -1,34 +1,26 @@
 //! Our own UDP transport: a few shared sockets, replies told apart by peer and id.
 
+mod sockets;
+
 use std::collections::HashMap;
 use std::io;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::{IpAddr, SocketAddr};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
 use serde::Serialize;
-use socket2::{Domain, Protocol, Socket, Type};
-use tokio::net::UdpSocket;
-use tokio::runtime::Handle;
 use tokio::sync::mpsc;
-use tokio::task::JoinHandle;
 
+use self::sockets::Sockets;
 use super::message::peek_id;
+use super::pace::Paces;
 use super::usm::Keyring;
 use super::v3::Known;
 use crate::table::Name;
 
-/// What the kernel is asked to buffer per socket: the answers of a few hundred routers at
-/// once. It gives what `net.core.rmem_max` allows.
-const RECEIVE_BUFFER: usize = 8 << 20;
-/// The largest payload of a UDP datagram is below this.
-const MAX_DATAGRAM: usize = 0xffff;
 /// Datagrams that one request holds before its owner has looked at them; more are lost, as
 /// on the wire.
 const BACKLOG: usize = 32;
-/// How long a reader rests after an error of its socket, so as not to spin.
-const REST: Duration = Duration::from_millis(10);
 
 /// The shared sockets. Cheap to clone; the last clone closes them.
 #[derive(Clone, Debug)]
@@ -51,22 +43,13 @@ pub struct Heard {
 
 #[derive(Debug)]
 struct Shared {
-    v4: Option<Arc<UdpSocket>>,
-    v6: Option<Arc<UdpSocket>>,
+    sockets: Sockets,
     switchboard: Arc<Switchboard>,
-    readers: Vec<JoinHandle<()>>,
+    paces: Paces,
     keyring: Arc<Keyring>,
     /// Per target and user, never per engine id: clones of a router share that.
     engines: Mutex<HashMap<(SocketAddr, Name), Known>>,
     salt: AtomicU64,
-}
-
-impl Drop for Shared {
-    fn drop(&mut self) {
-        for reader in &self.readers {
-            reader.abort();
-        }
-    }
 }
 
 impl Transport {
@@ -76,24 +59,11 @@ impl Transport {
     /// # Errors
     /// Where no socket can be opened, or no runtime is there.
     pub fn new() -> io::Result<Self> {
-        let runtime = Handle::try_current().map_err(io::Error::other)?;
-        let v4 = open(Domain::IPV4, IpAddr::V4(Ipv4Addr::UNSPECIFIED));
-        let v6 = open(Domain::IPV6, IpAddr::V6(Ipv6Addr::UNSPECIFIED));
-        let (v4, v6) = match (v4, v6) {
-            (Err(error), Err(_)) => return Err(error),
-            (v4, v6) => (v4.ok().map(Arc::new), v6.ok().map(Arc::new)),
-        };
         let switchboard = Arc::new(Switchboard::new());
-        let readers = [&v4, &v6]
-            .into_iter()
-            .flatten()
-            .map(|socket| runtime.spawn(read(Arc::clone(socket), Arc::clone(&switchboard))))
-            .collect();
         let shared = Shared {
-            v4,
-            v6,
+            sockets: Sockets::open(&switchboard)?,
             switchboard,
-            readers,
+            paces: Paces::default(),
             keyring: Arc::default(),
             engines: Mutex::default(),
             salt: AtomicU64::new(rand::random()),
@@ -112,19 +82,26 @@ impl Transport {
         }
     }
 
-    /// Waits for answers from `peer` under an id of its own.
-    pub(super) fn expect(&self, peer: SocketAddr) -> Pending {
-        self.shared.switchboard.expect(peer)
+    /// Waits for answers from `peer` under an id of its own, and from the addresses `also`,
+    /// whatever their port.
+    pub(super) fn expect(&self, peer: SocketAddr, also: &[IpAddr]) -> Pending {
+        self.shared.switchboard.expect(peer, also)
     }
 
-    /// Sends a datagram.
-    pub(super) async fn send(&self, peer: SocketAddr, datagram: &[u8]) -> io::Result<()> {
-        let socket = if peer.is_ipv4() { &self.shared.v4 } else { &self.shared.v6 };
-        let Some(socket) = socket else {
-            let family = if peer.is_ipv4() { "IPv4" } else { "IPv6" };
-            return Err(io::Error::other(format!("this host has no {family}")));
-        };
+    /// Sends a datagram, from the local address `source` where one is given.
+    pub(super) async fn send(
+        &self,
+        peer: SocketAddr,
+        source: Option<IpAddr>,
+        datagram: &[u8],
+    ) -> io::Result<()> {
+        let socket = self.shared.sockets.towards(peer, source)?;
         socket.send_to(datagram, peer).await.map(|_| ())
+    }
+
+    /// When peers that are limited may be sent to.
+    pub(super) fn paces(&self) -> &Paces {
+        &self.shared.paces
     }
 
     /// The keys made so far.
@@ -151,31 +128,6 @@ impl Transport {
     pub(super) fn count_trailing(&self, octets: usize) {
         let octets = u64::try_from(octets).unwrap_or(u64::MAX);
         self.shared.switchboard.tally.trailing.fetch_add(octets, Ordering::Relaxed);
-    }
-}
-
-fn open(domain: Domain, address: IpAddr) -> io::Result<UdpSocket> {
-    let socket = Socket::new(domain, Type::DGRAM, Some(Protocol::UDP))?;
-    if domain == Domain::IPV6 {
-        socket.set_only_v6(true)?;
-    }
-    // A smaller buffer than asked for is no reason not to poll.
-    let _ = socket.set_recv_buffer_size(RECEIVE_BUFFER);
-    socket.set_nonblocking(true)?;
-    socket.bind(&SocketAddr::new(address, 0).into())?;
-    UdpSocket::from_std(socket.into())
-}
-
-async fn read(socket: Arc<UdpSocket>, switchboard: Arc<Switchboard>) {
-    let mut buffer = vec![0; MAX_DATAGRAM];
-    loop {
-        match socket.recv_from(&mut buffer).await {
-            Ok((length, from)) => switchboard.deliver(from, buffer.get(..length).unwrap_or_default()),
-            Err(error) => {
-                tracing::debug!(%error, "a socket could not be read");
-                tokio::time::sleep(REST).await;
-            }
-        }
     }
 }
 
@@ -217,7 +169,15 @@ impl Drop for Pending {
 #[derive(Debug)]
 struct Waiting {
     peer: SocketAddr,
+    /// Other addresses that answers are taken from.
+    also: Vec<IpAddr>,
     sounds: mpsc::Sender<Sound>,
+}
+
+impl Waiting {
+    fn takes(&self, from: SocketAddr) -> bool {
+        same_peer(self.peer, from) || self.also.contains(&from.ip())
+    }
 }
 
 #[derive(Debug, Default)]
@@ -245,7 +205,7 @@ impl Switchboard {
         unpoisoned(&self.waiting)
     }
 
-    fn expect(self: &Arc<Self>, peer: SocketAddr) -> Pending {
+    fn expect(self: &Arc<Self>, peer: SocketAddr, also: &[IpAddr]) -> Pending {
         let (sender, sounds) = mpsc::channel(BACKLOG);
         let mut waiting = self.lock();
         let id = loop {
@@ -254,7 +214,7 @@ impl Switchboard {
                 break id;
             }
         };
-        waiting.insert(id, Waiting { peer, sounds: sender });
+        waiting.insert(id, Waiting { peer, also: also.to_vec(), sounds: sender });
         drop(waiting);
         Pending { id, sounds, switchboard: Arc::clone(self) }
     }
@@ -264,7 +224,7 @@ impl Switchboard {
         let waiting = self.lock();
         let Some(id) = peek_id(datagram) else {
             // Nobody knows which request it was for: all that ask this peer hear of it.
-            for one in waiting.values().filter(|one| same_peer(one.peer, from)) {
+            for one in waiting.values().filter(|one| one.takes(from)) {
                 let _ = one.sounds.try_send(Sound::Datagram(datagram.to_vec()));
             }
             return;
@@ -273,7 +233,7 @@ impl Switchboard {
             self.tally.unmatched.fetch_add(1, Ordering::Relaxed);
             return;
         };
-        if same_peer(one.peer, from) {
+        if one.takes(from) {
             let _ = one.sounds.try_send(Sound::Datagram(datagram.to_vec()));
         } else {
             self.tally.strangers.fetch_add(1, Ordering::Relaxed);
@@ -321,8 +281,8 @@ mod tests {
     #[test]
     fn answers_find_their_request_by_peer_and_id() {
         let board = Arc::new(Switchboard::new());
-        let mut first = board.expect(address("192.0.2.1:161"));
-        let mut second = board.expect(address("192.0.2.1:161"));
+        let mut first = board.expect(address("192.0.2.1:161"), &[]);
+        let mut second = board.expect(address("192.0.2.1:161"), &[]);
         assert_ne!(first.id, second.id);
         assert!(first.id > 0 && second.id > 0);
         board.deliver(address("192.0.2.1:161"), &response(second.id));
@@ -339,21 +299,39 @@ mod tests {
     }
 
     #[test]
+    fn a_listed_address_answers_from_any_port_and_no_other_does() {
+        let board = Arc::new(Switchboard::new());
+        let also = ["192.0.2.9".parse().unwrap(), "2001:db8::9".parse().unwrap()];
+        let mut pending = board.expect(address("192.0.2.1:161"), &also);
+        for (from, taken) in [
+            ("192.0.2.9:1161", true),
+            ("[2001:db8::9]:40000", true),
+            ("192.0.2.1:161", true),
+            ("192.0.2.1:171", false),
+            ("192.0.2.8:161", false),
+        ] {
+            board.deliver(address(from), &response(pending.id));
+            let heard = pending.sounds.try_recv().unwrap();
+            assert_eq!(matches!(heard, Sound::Datagram(_)), taken, "{from}");
+        }
+    }
+
+    #[test]
     fn ids_wrap_without_zero_and_without_repeats() {
         let board = Arc::new(Switchboard::new());
         board.next.store(0x7fff_ffff, Ordering::Relaxed);
         let peer = address("[2001:db8::1]:161");
-        let pending: Vec<_> = (0..3).map(|_| board.expect(peer)).collect();
+        let pending: Vec<_> = (0..3).map(|_| board.expect(peer, &[])).collect();
         assert_eq!(pending.iter().map(|one| one.id).collect::<Vec<_>>(), [i32::MAX, 1, 2]);
         board.next.store(1, Ordering::Relaxed);
-        assert_eq!(board.expect(peer).id, 3);
+        assert_eq!(board.expect(peer, &[]).id, 3);
     }
 
     #[test]
     fn a_flood_does_not_grow_without_bound() {
         let board = Arc::new(Switchboard::new());
         let peer = address("192.0.2.1:161");
-        let mut pending = board.expect(peer);
+        let mut pending = board.expect(peer, &[]);
         for _ in 0..BACKLOG * 2 {
             board.deliver(peer, &response(pending.id));
         }

@@ -125,7 +125,7 @@ impl Conversation {
         known: &Known,
         keys: Option<&Keys>,
     ) -> Result<Said, Unanswered> {
-        let mut pending = line.transport.expect(line.peer);
+        let mut pending = line.expect();
         let id = pending.id;
         let datagram = self.seal(&question, id, known, keys)?;
         let mut now = known.clone();
@@ -158,7 +158,7 @@ impl Conversation {
         let context = Context::default();
         let question =
             Question { context: &context, kind: PduKind::Get, oids: &[], repetitions: 0, tries: LIFE_TRIES };
-        let mut pending = line.transport.expect(line.peer);
+        let mut pending = line.expect();
         let id = pending.id;
         let Ok(datagram) = self.seal(&question, id, known, Some(keys)) else { return false };
         let judge = Judge { user: &self.user, known, keys: Some(keys), id, transport: &self.transport };
@@ -189,7 +189,7 @@ impl Conversation {
 
     /// Learns the engine's id, and a first guess at its time (RFC 3414, 4).
     async fn discover(&mut self, line: &mut Line) -> Result<Known, Unanswered> {
-        let mut pending = line.transport.expect(line.peer);
+        let mut pending = line.expect();
         let id = pending.id;
         let tries = line.limits.retries.saturating_add(1);
         let found =

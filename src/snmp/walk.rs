@@ -133,7 +133,7 @@ pub struct Session {
 impl Session {
     /// A session with a target. Sends nothing yet; the deadline begins to run.
     pub fn new(transport: &Transport, target: Target) -> Self {
-        let line = Line::new(transport, target.address, target.limits);
+        let line = Line::new(transport, target.address, target.limits, target.reach);
         let dialect = match target.credentials {
             Credentials::V2c(community) => Dialect::V2c(community),
             Credentials::V3(user) => {

@@ -26,6 +26,12 @@ pub fn drained(mut groups: Groups, is_drained: impl Fn(&Name) -> bool, default_e
         let left: Vec<GroupEdge> =
             group.edges.iter().filter(|edge| !is_drained(&edge.name)).cloned().collect();
         whole.insert(token.clone(), std::mem::replace(&mut group.edges, left));
+        // All that is left was a reserve: the first one steps in.
+        if group.edges.iter().all(|edge| edge.weight == 0)
+            && let Some(first) = group.edges.first_mut()
+        {
+            first.weight = 1;
+        }
         if group.edges.is_empty() {
             group.edges.push(GroupEdge { name: default_edge.clone(), weight: 1 });
             stand_ins.push(token.clone());
@@ -78,6 +84,21 @@ mod tests {
         assert_eq!(found.stand_ins.iter().map(Token::as_str).collect::<Vec<_>>(), ["e1"]);
         assert_eq!(found.whole.len(), 2);
         assert_eq!(undrained(&found.groups, &found.whole), groups, "nothing is lost by it");
+    }
+
+    #[test]
+    fn a_reserve_steps_in_where_nothing_else_is_left() {
+        let mut groups = made(&[("a", &["e1", "e2", "e3"])]);
+        for group in groups.groups.values_mut() {
+            for (edge, weight) in group.edges.iter_mut().zip([100, 0, 0]) {
+                edge.weight = weight;
+            }
+        }
+        let found = drained(groups.clone(), |edge| edge.as_str() == "e1", &"centre".into());
+        let weights: Vec<u32> =
+            found.groups.groups.values().flat_map(|g| &g.edges).map(|e| e.weight).collect();
+        assert_eq!(weights, [1, 0]);
+        assert_eq!(undrained(&found.groups, &found.whole), groups);
     }
 
     #[test]

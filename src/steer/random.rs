@@ -8,12 +8,12 @@ impl Random {
     /// The stream of a seed. Streams of other purposes are others.
     pub fn new(seed: u64, purpose: u64) -> Self {
         let mut random = Self(seed ^ purpose.wrapping_mul(0xd134_2543_de82_ef95));
-        random.next();
+        random.bits();
         random
     }
 
     /// 64 bits.
-    pub fn next(&mut self) -> u64 {
+    pub fn bits(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let z = self.0;
         let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -23,13 +23,13 @@ impl Random {
 
     /// From 0 up to, and without, 1.
     pub fn uniform(&mut self) -> f64 {
-        (self.next() >> 11) as f64 / (1_u64 << 53) as f64
+        (self.bits() >> 11) as f64 / (1_u64 << 53) as f64
     }
 
     /// From 0 up to, and without, a bound; 0 where the bound is 0. The bias is below 2^-32 for
     /// bounds below 2^32.
     pub fn below(&mut self, bound: usize) -> usize {
-        ((u128::from(self.next()) * bound as u128) >> 64) as usize
+        ((u128::from(self.bits()) * bound as u128) >> 64) as usize
     }
 
     /// Exponentially distributed, with a mean.
@@ -53,8 +53,8 @@ mod tests {
     fn numbers_are_those_of_the_published_generator() {
         // The first outputs of SplitMix64 from state 0.
         let mut random = Random(0);
-        assert_eq!(random.next(), 0xe220_a839_7b1d_cdaf);
-        assert_eq!(random.next(), 0x6e78_9e6a_a1b9_65f4);
+        assert_eq!(random.bits(), 0xe220_a839_7b1d_cdaf);
+        assert_eq!(random.bits(), 0x6e78_9e6a_a1b9_65f4);
     }
 
     #[test]

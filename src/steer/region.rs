@@ -1,6 +1,7 @@
 //! One region: the weights of its lists for the next publish.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
 
 use serde::Serialize;
 
@@ -88,6 +89,45 @@ pub struct RegionReport {
     pub plan: Option<PlanReport>,
     /// Why there is no plan.
     pub failure: Option<String>,
+}
+
+impl ListState {
+    /// The word for it.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Followed => "followed",
+            Self::Kept => "kept",
+            Self::Waiting => "waiting",
+            Self::FallingBack => "falling-back",
+            Self::Static => "static",
+            Self::Infeasible => "infeasible",
+            Self::Failed => "failed",
+        }
+    }
+}
+
+impl RegionReport {
+    /// The report as text: a line a list, and the plan.
+    pub fn text(&self) -> String {
+        let mut out = format!("region {}, policy {}\n", self.region, self.policy);
+        for list in &self.lists {
+            let owners: Vec<&str> = list.owners.iter().map(Name::as_str).collect();
+            let edges: Vec<String> = list.edges.iter().map(|e| format!("{} {}", e.name, e.weight)).collect();
+            let state = list.state.word();
+            let _ = writeln!(out, "{} ({}): {} [{state}]", owners.join(", "), list.service, edges.join(", "));
+            for shed in &list.shed {
+                let _ = writeln!(out, "  up to {:.1} % of its entries to {}", shed.share * 100.0, shed.edge);
+            }
+            if !list.unknown.is_empty() {
+                let unknown: Vec<&str> = list.unknown.iter().map(Name::as_str).collect();
+                let _ = writeln!(out, "  unknown: {}", unknown.join(", "));
+            }
+        }
+        if let Some(failure) = &self.failure {
+            let _ = writeln!(out, "no plan: {failure}");
+        }
+        out + &self.plan.as_ref().map(PlanReport::text).unwrap_or_default()
+    }
 }
 
 /// The weights of one unit, by place, and why.

@@ -11,7 +11,7 @@ use poolsync::address::{Family, Range};
 use poolsync::config::{Environment, Loader};
 use poolsync::cycle::exports_of;
 use poolsync::publish::{Export, Manifest, Published, State, publish};
-use poolsync::table::{PoolName, Snapshot};
+use poolsync::table::{Entry, PoolName, Snapshot};
 
 use super::repository;
 use super::scratch::Scratch;
@@ -67,7 +67,7 @@ impl World {
         for number in 0..count {
             // Two in three are IPv4.
             let net = world.prefix(usize::from(number % 3 == 2));
-            let group = groups[number % groups.len()];
+            let group = groups[(number / 3) % groups.len()];
             world.rows.insert(net, group);
         }
         world
@@ -75,9 +75,9 @@ impl World {
 
     fn prefix(&mut self, family: usize) -> IpNet {
         let within = self.within[family];
-        let length = (within.prefix_len() + 2 + self.random.below(16) as u8).min(within.max_prefix_len());
+        let length = (within.prefix_len() + 4 + self.random.below(16) as u8).min(within.max_prefix_len());
         let range = Range::from(within);
-        let bits = range.first_bits() + self.random.below(range.span());
+        let bits = range.first_bits() + self.random.below(range.span() + 1);
         IpNet::new(range.family().address(bits), length).unwrap().trunc()
     }
 
@@ -95,6 +95,11 @@ impl World {
             let net = self.prefix(number % 2);
             self.rows.insert(net, groups[number % groups.len()]);
         }
+    }
+
+    /// Puts a prefix in.
+    pub fn put(&mut self, net: &str, group: &'static str) {
+        self.rows.insert(net.parse().unwrap(), group);
     }
 
     /// The group that answers an address: that of the longest prefix.
@@ -125,11 +130,21 @@ impl World {
             viewers.extend(ends.map(|bits| range.family().address(bits)));
         }
         while viewers.len() < count {
-            let range = Range::from(self.within[viewers.len() % 2]);
-            let bits = range.first_bits() + random.below(range.span());
+            let family = usize::from(viewers.len() % 2 == 1 && self.within[1].prefix_len() < 128);
+            let range = Range::from(self.within[family]);
+            let bits = range.first_bits() + random.below(range.span() + 1);
             viewers.push(range.family().address(bits));
         }
         viewers
+    }
+
+    /// The table of prefixes that are not nested: a row each.
+    pub fn flat_snapshot(&self, generation: u64) -> Snapshot {
+        let row = |(net, group): (&IpNet, &&'static str)| {
+            let range = Range::from(*net).to_string();
+            fixture::entry("internet", &range, group, Some(group), PoolName::new(b"p"), "")
+        };
+        Self::of_entries(self.rows.iter().map(row).collect(), generation)
     }
 
     /// The table: disjoint rows cut at every end of a prefix.
@@ -152,6 +167,10 @@ impl World {
                 entries.push(fixture::entry("internet", &range.to_string(), group, Some(group), name, ""));
             }
         }
+        Self::of_entries(entries, generation)
+    }
+
+    fn of_entries(entries: Vec<Entry>, generation: u64) -> Snapshot {
         let groups = [
             fixture::group("gz-01", &[("gz-01", 1)]),
             fixture::group("gz-02", &[("gz-02", 1)]),
@@ -292,7 +311,7 @@ pub fn sourced(server: SocketAddr, source: IpAddr) -> Vec<String> {
     question.extend(kind.to_be_bytes());
     question.extend([0, 1]);
     let mut buffer = [0; 2048];
-    for _ in 0..3 {
+    for _ in 0..2 {
         let Ok(socket) = UdpSocket::bind((source, 0)) else { panic!("cannot ask from {source}") };
         socket.connect(server).unwrap();
         socket.set_read_timeout(Some(Duration::from_secs(1))).unwrap();

@@ -6,10 +6,13 @@
 #![allow(dead_code, unreachable_pub)]
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stderr)]
 
+pub mod bind;
 pub mod consumer;
 pub mod dns;
+pub mod dnsdist;
 pub mod engine;
 pub mod gdnsd;
+pub mod haproxy;
 pub mod http;
 pub mod json;
 pub mod junose;
@@ -45,11 +48,18 @@ const PACKAGES: &[(&str, &str)] = &[
     ("kdig", "knot-dnsutils"),
     ("nginx", "nginx"),
     ("mmdblookup", "mmdb-bin"),
-    ("pdns_server", "pdns-backend-geoip"),
-    ("pdns_control", "pdns-backend-geoip"),
+    ("pdns_server", "pdns-server"),
+    ("pdns_control", "pdns-server"),
+    ("pdns-geoip", "pdns-backend-geoip"),
     ("unbound", "unbound"),
     ("unbound-control", "unbound"),
     ("unbound-checkconf", "unbound"),
+    ("named", "bind9"),
+    ("rndc", "bind9-utils"),
+    ("named-checkconf", "bind9-utils"),
+    ("dnsdist", "dnsdist"),
+    ("haproxy", "haproxy"),
+    ("nginx-module-geoip2", "libnginx-mod-http-geoip2"),
     ("gdnsd", "gdnsd"),
     ("gdnsdctl", "gdnsd"),
     ("curl", "curl"),
@@ -87,10 +97,18 @@ pub fn skip(test: &str, reason: &str) {
 }
 
 /// The path of a program, also where the administrator's folders are not in `PATH`; of
-/// Knot's geoip module (a package of its own), where `knot-module-geoip` is asked for.
+/// the modules of servers that are packages of their own, where `knot-module-geoip`,
+/// `pdns-geoip` or `nginx-module-geoip2` is asked for.
 pub fn which(program: &str) -> Option<PathBuf> {
     if program == "knot-module-geoip" {
-        return geoip_module();
+        return library("knot", "geoip.so");
+    }
+    if program == "pdns-geoip" {
+        return library("pdns", "libgeoipbackend.so");
+    }
+    if program == "nginx-module-geoip2" {
+        return Some(PathBuf::from("/usr/lib/nginx/modules/ngx_http_geoip2_module.so"))
+            .filter(|path| path.is_file());
     }
     let path = std::env::var_os("PATH").unwrap_or_default();
     let mut folders: Vec<PathBuf> =
@@ -99,13 +117,14 @@ pub fn which(program: &str) -> Option<PathBuf> {
     folders.into_iter().map(|folder| folder.join(program)).find(|path| path.is_file())
 }
 
-fn geoip_module() -> Option<PathBuf> {
+/// A module of a server, in its folder below /usr/lib/ARCHITECTURE or in a folder of that.
+fn library(server: &str, module: &str) -> Option<PathBuf> {
     let folders = |path: &Path| -> Vec<PathBuf> {
         std::fs::read_dir(path).map_or(Vec::new(), |list| list.flatten().map(|entry| entry.path()).collect())
     };
-    let knots = folders(Path::new("/usr/lib")).into_iter().map(|folder| folder.join("knot"));
-    let modules = knots.flat_map(|folder| folders(&folder)).map(|folder| folder.join("geoip.so"));
-    modules.into_iter().find(|path| path.is_file())
+    let own = folders(Path::new("/usr/lib")).into_iter().map(|folder| folder.join(server));
+    let all = own.flat_map(|folder| folders(&folder).into_iter().chain([folder]));
+    all.map(|folder| folder.join(module)).find(|path| path.is_file())
 }
 
 /// A path of the repository.

@@ -18,18 +18,24 @@ pub struct Plan {
 impl Plan {
     /// Lays out the example's configuration around these two files.
     pub fn new(scratch: &Scratch, table: &Path, groups: &Path) -> Self {
-        let folder = scratch.folder("nginx");
         let address = SocketAddr::from((Ipv4Addr::LOCALHOST, free_port()));
         let example = std::fs::read_to_string(repository("config/consumers/nginx/poolsync.conf")).unwrap();
         let include = |path: &Path| format!("    include {};", path.display());
         let example = put(&example, "listen 80;", &format!("listen {address};"));
         let example = put(&example, "    include /var/lib/poolsync/export/edges.conf;", &include(table));
         let example = put(&example, "    include /var/lib/poolsync/export/targets.conf;", &include(groups));
+        Self::around(scratch, address, &example, "")
+    }
+
+    /// Lays out a whole configuration around the text of an example, which listens on this
+    /// address; `before` stands before everything, for modules.
+    pub fn around(scratch: &Scratch, address: SocketAddr, example: &str, before: &str) -> Self {
+        let folder = scratch.folder("nginx");
         std::fs::write(folder.join("poolsync.conf"), example).unwrap();
-        let mut config = "daemon off; worker_processes 1; pid nginx.pid; error_log stderr notice;\n\
+        let mut config = before.to_owned()
+            + "daemon off; worker_processes 1; pid nginx.pid; error_log stderr notice;\n\
                           events { worker_connections 256; }\n\
-                          http {\n    access_log off; keepalive_requests 1000000;\n"
-            .to_owned();
+                          http {\n    access_log off; keepalive_requests 1000000;\n";
         for kind in ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"] {
             config.push_str(&format!("    {kind}_temp_path {kind};\n"));
         }
@@ -55,6 +61,11 @@ impl Plan {
         let mut command = self.command();
         command.push("-t".to_owned());
         command
+    }
+
+    /// The command that starts it.
+    pub fn start_command(&self) -> Vec<String> {
+        self.command()
     }
 
     fn command(&self) -> Vec<String> {

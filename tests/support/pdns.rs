@@ -18,10 +18,22 @@ pub struct Plan {
 impl Plan {
     /// Lays out the example's configuration around the export's folder.
     pub fn new(scratch: &Scratch) -> Self {
+        Self::with(scratch, &[])
+    }
+
+    /// The same without a database: zone, groups and table are one file.
+    pub fn small(scratch: &Scratch) -> Self {
+        let database = "geoip-database-files=mmdb:/var/lib/poolsync/export/gslb.mmdb;language=en";
+        Self::with(scratch, &[(database, "geoip-database-files=")])
+    }
+
+    fn with(scratch: &Scratch, more: &[(&str, &str)]) -> Self {
         let folder = scratch.folder("pdns");
         let address = SocketAddr::from((Ipv4Addr::LOCALHOST, free_port()));
         let export = scratch.folder("export").display().to_string();
-        let config = example("pdns/poolsync.conf", &[("/var/lib/poolsync/export", &export)]);
+        let mut changes = more.to_vec();
+        changes.push(("/var/lib/poolsync/export", &export));
+        let config = example("pdns/poolsync.conf", &changes);
         let around = format!(
             "local-address={}\nlocal-port={}\nsocket-dir={}\nsetuid=\nsetgid=\ndaemon=no\nguardian=no\n\
              security-poll-suffix=\n",

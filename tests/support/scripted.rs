@@ -1,7 +1,7 @@
 //! An agent that does what a test tells it: a UDP socket and a closure that decides what
 //! goes back for each datagram.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use tokio::task::JoinHandle;
 pub enum Act {
     /// Sends this back.
     Send(Vec<u8>),
-    /// Sends this back from another port.
+    /// Sends this back from its other socket: another port, or another address.
     Elsewhere(Vec<u8>),
     /// Sends this back after a while.
     Later(Duration, Vec<u8>),
@@ -37,10 +37,20 @@ impl Scripted {
     }
 
     /// An agent on an address; port 0 takes a free one.
-    pub async fn start_on(address: &str, mut script: impl FnMut(&[u8]) -> Vec<Act> + Send + 'static) -> Self {
+    pub async fn start_on(address: &str, script: impl FnMut(&[u8]) -> Vec<Act> + Send + 'static) -> Self {
+        let address: SocketAddr = address.parse().unwrap();
+        Self::start_on_two(address, address.ip(), script).await
+    }
+
+    /// An agent on an address, with another one that it also sends from.
+    pub async fn start_on_two(
+        address: SocketAddr,
+        other: IpAddr,
+        mut script: impl FnMut(&[u8]) -> Vec<Act> + Send + 'static,
+    ) -> Self {
         let socket = Arc::new(UdpSocket::bind(address).await.unwrap());
         let address = socket.local_addr().unwrap();
-        let other = UdpSocket::bind(SocketAddr::new(address.ip(), 0)).await.unwrap();
+        let other = UdpSocket::bind(SocketAddr::new(other, 0)).await.unwrap();
         let elsewhere = other.local_addr().unwrap();
         let heard = Arc::new(Mutex::new(Vec::new()));
         let log = Arc::clone(&heard);
@@ -72,7 +82,7 @@ impl Scripted {
         self.address
     }
 
-    /// The other port that it sends from.
+    /// The other address and port that it sends from.
     pub fn elsewhere(&self) -> SocketAddr {
         self.elsewhere
     }

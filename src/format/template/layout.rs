@@ -16,7 +16,7 @@ pub enum TemplateError {
     /// A section is not as it should be.
     #[error("section `{section}`: {problem}")]
     Section {
-        /// Which: `head`, `group`, `address`, `middle`, `row`, `tail` or `comment`.
+        /// Which: `head`, `group`, `address`, `middle`, `default`, `row`, `tail` or `comment`.
         section: &'static str,
         /// What is wrong.
         problem: String,
@@ -45,6 +45,7 @@ struct File {
     group: Option<String>,
     address: Option<String>,
     middle: Option<String>,
+    default: Option<String>,
     row: String,
     tail: Option<String>,
 }
@@ -66,6 +67,8 @@ pub(super) struct Layout {
     pub(super) address: Option<Pattern>,
     /// Once, before the rows.
     pub(super) middle: Option<Pattern>,
+    /// For each address of the default group, behind that.
+    pub(super) default: Option<Pattern>,
     /// For each row.
     pub(super) row: Pattern,
     /// Once, at the end.
@@ -111,6 +114,7 @@ impl Layout {
             group: some("group", &file.group, GROUP)?,
             address: some("address", &file.address, ADDRESS)?,
             middle: some("middle", &file.middle, ONCE)?,
+            default: some("default", &file.default, ADDRESS)?,
             row: pattern("row", &file.row, ROW)?,
             tail: some("tail", &file.tail, ONCE)?,
             about: file.about.unwrap_or_else(|| "lines of your own".to_owned()),

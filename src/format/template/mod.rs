@@ -8,6 +8,7 @@
 //! group = "..."             # for each group: {group}, {target}
 //! address = "..."           # for each address of a group, behind it: {address}, {type}
 //! middle = "..."            # once, before the rows
+//! default = "..."           # for each address of the default group, behind that
 //! row = "{prefix} {group}"  # for each row: {prefix}, {first}, {last}, {network}, {length},
 //!                           # {family}, {group}, {target}, {bas}, {pool}, {vrf}
 //! tail = "..."              # once

@@ -21,6 +21,7 @@ pub(super) fn read(layout: &Layout, file: &[u8]) -> Result<ReadBack, ReadError> 
     reader.once(layout.head.as_ref(), "head")?;
     reader.groups();
     reader.once(layout.middle.as_ref(), "middle")?;
+    reader.many(layout.default.as_ref());
     let rows = reader.rows(&mut collector)?;
     reader.once(layout.tail.as_ref(), "tail")?;
     reader.end(rows)?;
@@ -66,14 +67,13 @@ impl<'t> Reader<'t> {
         let layout = self.layout;
         while let Some(found) = layout.group.as_ref().and_then(|section| self.scan(section)) {
             self.groups.extend(value(&found, Field::Group));
-            self.addresses();
+            self.many(layout.address.as_ref());
         }
-        self.addresses();
+        self.many(layout.address.as_ref());
     }
 
-    fn addresses(&mut self) {
-        let layout = self.layout;
-        while layout.address.as_ref().and_then(|section| self.scan(section)).is_some() {}
+    fn many(&mut self, section: Option<&Pattern>) {
+        while section.and_then(|section| self.scan(section)).is_some() {}
     }
 
     fn rows(&mut self, collector: &mut Collector) -> Result<u64, ReadError> {

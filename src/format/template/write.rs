@@ -26,9 +26,10 @@ pub(super) fn render(layout: &Layout, view: &View<'_>, stamp: &Stamp) -> Result<
     writer.once(layout.head.as_ref());
     for group in view.groups() {
         writer.group(&group.token);
-        writer.addresses(view, group).map_err(encoding)?;
+        writer.addresses(layout.address.as_ref(), view, group).map_err(encoding)?;
     }
     writer.once(layout.middle.as_ref());
+    writer.addresses(layout.default.as_ref(), view, view.default_group()).map_err(encoding)?;
     rows(layout, view).into_iter().for_each(|row| writer.row(row));
     writer.once(layout.tail.as_ref());
     Ok(writer.finish(stamp))
@@ -66,7 +67,8 @@ fn with_gaps<'v>(rows: &[Row<'v>], default: &'v Token) -> Vec<Row<'v>> {
 
 /// Each group's target, where the template names it.
 fn targets<'v>(layout: &Layout, view: &'v View<'_>) -> Result<BTreeMap<&'v Token, String>, GroupsError> {
-    let sections = [layout.group.as_ref(), layout.address.as_ref(), Some(&layout.row)];
+    let sections =
+        [layout.group.as_ref(), layout.address.as_ref(), layout.default.as_ref(), Some(&layout.row)];
     if !sections.into_iter().flatten().any(|section| section.has(Field::Target)) {
         return Ok(BTreeMap::new());
     }
@@ -95,8 +97,13 @@ impl Writer<'_> {
     }
 
     /// The lines of a group's addresses; of one without any, that of its first host.
-    fn addresses(&mut self, view: &View<'_>, group: &Group) -> Result<(), GroupsError> {
-        let Some(section) = &self.layout.address else { return Ok(()) };
+    fn addresses(
+        &mut self,
+        section: Option<&Pattern>,
+        view: &View<'_>,
+        group: &Group,
+    ) -> Result<(), GroupsError> {
+        let Some(section) = section else { return Ok(()) };
         let edges = answering(view, group);
         let mut list: Vec<(&str, String)> = Vec::new();
         for (kind, is) in [("A", IpAddr::is_ipv4 as fn(&IpAddr) -> bool), ("AAAA", IpAddr::is_ipv6)] {

@@ -170,7 +170,7 @@ pub(super) struct Selector {
 
 impl Selector {
     pub(super) fn new(method: Method, weights: &[u32], random: &mut Random) -> Self {
-        let stream = Random::new(random.next(), 0);
+        let stream = Random::new(random.bits(), 0);
         let ratio = match method {
             Method::RatioAsPublished => Ratio::as_published(weights, stream),
             _ => Ratio::new(weights, stream),

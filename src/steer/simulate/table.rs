@@ -106,23 +106,27 @@ impl PublishedTable {
             unit.previous = Some(weights.clone());
         }
         let decided = self.region.decide(&all, known);
-        if let Policy::Shed(rules) = &self.region.policy {
-            let source = |(unit, list): (&Unit<'_>, &'_ OwnerEdges)| (list.owner.clone(), unit.demand);
-            let keys: Vec<(Name, f64)> = all.iter().zip(&self.lists).map(source).collect();
-            let sources: Vec<ShedSource<'_>> = keys
-                .iter()
-                .zip(&self.lists)
-                .map(|((key, demand), list)| ShedSource { key, edges: &list.edges, demand: *demand })
-                .collect();
-            self.shed = step(rules, &self.loads, &drained, &sources, &self.shed);
-            let place = |list: &OwnerEdges, edge: &Name| list.edges.iter().position(|other| other == edge);
-            let of = |list: &OwnerEdges| {
-                let shares = self.shed.shares(&list.owner);
-                shares.filter_map(|(edge, share)| Some((place(list, edge)?, share))).collect()
-            };
-            self.shares = self.lists.iter().map(of).collect();
-        }
+        let demands: Vec<f64> = all.iter().map(|unit| unit.demand).collect();
         self.weights = decided.units.into_iter().map(|(weights, _)| weights).collect();
+        self.shed(&demands);
+    }
+
+    /// The shares that go elsewhere, where the policy sheds.
+    fn shed(&mut self, demands: &[f64]) {
+        let Policy::Shed(rules) = &self.region.policy else { return };
+        let source = |(list, demand)| {
+            let list: &OwnerEdges = list;
+            ShedSource { key: &list.owner, edges: &list.edges, demand }
+        };
+        let sources: Vec<ShedSource<'_>> =
+            self.lists.iter().zip(demands.iter().copied()).map(source).collect();
+        self.shed = step(rules, &self.loads, &BTreeSet::new(), &sources, &self.shed);
+        let place = |list: &OwnerEdges, edge: &Name| list.edges.iter().position(|other| other == edge);
+        let of = |list: &OwnerEdges| {
+            let shares = self.shed.shares(&list.owner);
+            shares.filter_map(|(edge, share)| Some((place(list, edge)?, share))).collect()
+        };
+        self.shares = self.lists.iter().map(of).collect();
     }
 
     /// The gateway for a request of a node.

@@ -1,0 +1,118 @@
+//! The sockets: one for each family, and one for each local address that is configured.
+
+use std::collections::HashMap;
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use socket2::{Domain, Protocol, Socket, Type};
+use tokio::net::UdpSocket;
+use tokio::runtime::Handle;
+use tokio::task::JoinHandle;
+
+use super::{Switchboard, unpoisoned};
+
+/// What the kernel is asked to buffer per socket: the answers of a few hundred routers at
+/// once. It gives what `net.core.rmem_max` allows.
+const RECEIVE_BUFFER: usize = 8 << 20;
+/// The largest payload of a UDP datagram is below this.
+const MAX_DATAGRAM: usize = 0xffff;
+/// How long a reader rests after an error of its socket, so as not to spin.
+const REST: Duration = Duration::from_millis(10);
+
+/// The open sockets. However many routers are asked, there are no more than two and one for
+/// each configured source.
+#[derive(Debug)]
+pub(super) struct Sockets {
+    v4: Option<Reading>,
+    v6: Option<Reading>,
+    sourced: Mutex<HashMap<IpAddr, Reading>>,
+    switchboard: Arc<Switchboard>,
+}
+
+impl Sockets {
+    /// Opens one for each family that the host has.
+    pub(super) fn open(switchboard: &Arc<Switchboard>) -> io::Result<Self> {
+        let v4 = Reading::open(IpAddr::V4(Ipv4Addr::UNSPECIFIED), switchboard);
+        let v6 = Reading::open(IpAddr::V6(Ipv6Addr::UNSPECIFIED), switchboard);
+        let (v4, v6) = match (v4, v6) {
+            (Err(error), Err(_)) => return Err(error),
+            (v4, v6) => (v4.ok(), v6.ok()),
+        };
+        Ok(Self { v4, v6, sourced: Mutex::default(), switchboard: Arc::clone(switchboard) })
+    }
+
+    /// The socket that a datagram to `peer` leaves by. One for a source is opened at its
+    /// first use, and stays.
+    pub(super) fn towards(&self, peer: SocketAddr, source: Option<IpAddr>) -> io::Result<Arc<UdpSocket>> {
+        if let Some(source) = source.map(|source| source.to_canonical()) {
+            return self.from(source).map_err(|error| {
+                io::Error::new(error.kind(), format!("nothing can be sent from {source}: {error}"))
+            });
+        }
+        let reading = if peer.is_ipv4() { &self.v4 } else { &self.v6 };
+        let family = if peer.is_ipv4() { "IPv4" } else { "IPv6" };
+        let none = || io::Error::other(format!("this host has no {family}"));
+        reading.as_ref().map(|reading| Arc::clone(&reading.socket)).ok_or_else(none)
+    }
+
+    fn from(&self, source: IpAddr) -> io::Result<Arc<UdpSocket>> {
+        let mut sourced = unpoisoned(&self.sourced);
+        if let Some(reading) = sourced.get(&source) {
+            return Ok(Arc::clone(&reading.socket));
+        }
+        let reading = Reading::open(source, &self.switchboard)?;
+        let socket = Arc::clone(&reading.socket);
+        sourced.insert(source, reading);
+        Ok(socket)
+    }
+}
+
+/// A socket, and the task that reads it until this is dropped.
+#[derive(Debug)]
+struct Reading {
+    socket: Arc<UdpSocket>,
+    reader: JoinHandle<()>,
+}
+
+impl Reading {
+    fn open(address: IpAddr, switchboard: &Arc<Switchboard>) -> io::Result<Self> {
+        let runtime = Handle::try_current().map_err(io::Error::other)?;
+        let socket = Arc::new(bind(address)?);
+        let reader = runtime.spawn(read(Arc::clone(&socket), Arc::clone(switchboard)));
+        Ok(Self { socket, reader })
+    }
+}
+
+impl Drop for Reading {
+    fn drop(&mut self) {
+        self.reader.abort();
+    }
+}
+
+fn bind(address: IpAddr) -> io::Result<UdpSocket> {
+    let domain = if address.is_ipv4() { Domain::IPV4 } else { Domain::IPV6 };
+    let socket = Socket::new(domain, Type::DGRAM, Some(Protocol::UDP))?;
+    if domain == Domain::IPV6 {
+        socket.set_only_v6(true)?;
+    }
+    // A smaller buffer than asked for is no reason not to poll.
+    let _ = socket.set_recv_buffer_size(RECEIVE_BUFFER);
+    socket.set_nonblocking(true)?;
+    socket.bind(&SocketAddr::new(address, 0).into())?;
+    UdpSocket::from_std(socket.into())
+}
+
+async fn read(socket: Arc<UdpSocket>, switchboard: Arc<Switchboard>) {
+    let mut buffer = vec![0; MAX_DATAGRAM];
+    loop {
+        match socket.recv_from(&mut buffer).await {
+            Ok((length, from)) => switchboard.deliver(from, buffer.get(..length).unwrap_or_default()),
+            Err(error) => {
+                tracing::debug!(%error, "a socket could not be read");
+                tokio::time::sleep(REST).await;
+            }
+        }
+    }
+}
