@@ -93,6 +93,30 @@ fn the_last_edge_of_a_group_stays_where_the_centre_is_drained_too() {
 }
 
 #[test]
+fn a_bas_that_left_gets_its_edge_back_with_all_others() {
+    let plant = plant();
+    let daemon = plant.daemon();
+    // bas-a leaves the configuration; the guard holds that, and it keeps its last group.
+    let address = plant.address("bas-b");
+    plant.site.configure(&support::site::configuration(&[("bas-b", address, "west")]));
+    let reloaded = plant.json(4, &["reload"]);
+    assert_eq!([&reloaded["bas"], &reloaded["held"]], [1, 1]);
+    plant.run(&["reload"]).expect(0);
+    assert_eq!(plant.answer("198.18.0.1"), "east: east");
+    plant.run(&["edge", "drain", "east", "--reason", "x"]).expect(0);
+    assert_eq!(plant.answer("198.18.0.1"), "east: centre");
+    plant.run(&["poll"]).expect(4);
+    drop(daemon);
+    plant.run(&["poll"]).expect(4);
+    assert_eq!(plant.answer("198.18.0.1"), "east: centre");
+    let _daemon = plant.daemon();
+    let list = plant.json(0, &["edge", "list"]);
+    assert_eq!([&list[1]["name"], &list[1]["drained_from"]], [&"east".into(), &serde_json::json!(1)]);
+    plant.run(&["edge", "undrain", "east"]).expect(0);
+    assert_eq!(plant.answer("198.18.0.1"), "east: east");
+}
+
+#[test]
 fn a_drain_outlives_the_daemon_and_the_edges_place_in_the_configuration() {
     let plant = plant();
     let mut daemon = plant.daemon();

@@ -231,7 +231,7 @@ fn an_explanation_says_what_led_to_the_answer_and_what_would_change_it() {
         [&json!("bas-a"), &json!("bas-a"), &Value::Null]
     );
     assert_eq!([&plain["claims"][0]["class"], &plain["claims"][0]["standing"]], ["fresh", "listed"]);
-    assert_eq!([&plain["claims"][0]["wins"], &plain["pool"]["used"]], [&json!(true), &json!(77)]);
+    assert_eq!([&plain["claims"][0]["wins"], &plain["pool"]["used"]], [&json!(true), &json!("77")]);
     let words = because("198.18.0.1");
     assert!(words.contains("198.18.0.0-198.18.15.255 of bas-a, pool \"a\""), "{words}");
     assert!(words.contains("77 of 4096 addresses were in use"), "{words}");

@@ -266,8 +266,9 @@ fn use_is_counted_by_hour_and_by_pool_and_makes_no_generation() {
     let used = |code: i32| {
         let history = plant.json(code, &["history", "bas-a"]);
         let (pool, hours) = (history["pools"][0].clone(), history["hours"].as_array().unwrap().clone());
-        let most = hours.iter().map(|hour| hour["used"].as_u64().unwrap()).max();
-        (pool["used"].as_u64(), pool["peak"].as_u64(), pool["size"].as_u64(), most)
+        let number = |count: &Value| text(count).parse::<u64>().ok();
+        let most = hours.iter().filter_map(|hour| number(&hour["used"])).max();
+        (number(&pool["used"]), number(&pool["peak"]), number(&pool["size"]), most)
     };
     // One of them may be the first of a new day, or of a new hour.
     let (last, peak, size, most) = used(0);

@@ -73,9 +73,9 @@ impl Report for HistoryShape {
                 grid.row([
                     pool.pool.clone(),
                     dash(Some(&pool.vrf)).to_owned(),
-                    grouped(&pool.used.to_string()),
-                    grouped(&pool.size.to_string()),
-                    grouped(&pool.peak.to_string()),
+                    grouped(&pool.used),
+                    grouped(&pool.size),
+                    grouped(&pool.peak),
                     local(pool.at),
                 ]);
             }

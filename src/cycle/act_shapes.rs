@@ -90,7 +90,7 @@ pub struct ReloadShape {
     pub generation: u64,
     /// What changed in the table.
     pub changed: ChangedShape,
-    /// How many changes are held.
+    /// How many changes the guard holds of it. What was held before is not counted.
     pub held: usize,
     /// What became of the exports, where something changed.
     #[serde(default)]

@@ -177,6 +177,7 @@ impl Cycle {
             done.push(act(ActKind::Accept, who.signed(None), None, detail, now));
             approved = outlook.approved;
         }
+        let last = self.state.guard.last_id;
         self.reconfigure(Arc::clone(config), Arc::clone(exports));
         let absorbed = self.absorb_as(Vec::new(), &approved, false, &done, now).await?;
         done.iter().for_each(|act| tracing::warn!(by = %act.by, what = act.detail, "accepted"));
@@ -184,7 +185,7 @@ impl Cycle {
             bas: config.bas.len(),
             generation: self.state.snapshot.generation,
             changed: absorbed.changed,
-            held: self.state.guard.holds.len(),
+            held: self.state.guard.holds.iter().filter(|hold| hold.id > last).count(),
             published: Vec::new(),
         })
     }

@@ -180,7 +180,7 @@ fn owned_shape(entry: &Entry) -> OwnedShape {
 
 fn hour_shape(hour: &crate::table::HourUse) -> Option<HourShape> {
     let begin = Timestamp::from_second(hour.hour.checked_mul(3600)?).ok()?;
-    Some(HourShape { hour: begin, size: hour.size, used: hour.used })
+    Some(HourShape { hour: begin, size: hour.size.to_string(), used: hour.used.to_string() })
 }
 
 /// How much of a pool is in use, for JSON.
@@ -190,9 +190,9 @@ pub(super) fn pool_shape(pool: &crate::table::PoolUse) -> PoolShape {
         pool: pool.pool.text().to_owned(),
         pool_hex: pool.pool.hex(),
         at: pool.at,
-        size: pool.size,
-        used: pool.used,
-        peak: pool.peak,
+        size: pool.size.to_string(),
+        used: pool.used.to_string(),
+        peak: pool.peak.to_string(),
     }
 }
 

@@ -99,10 +99,10 @@ pub struct OwnedShape {
 pub struct HourShape {
     /// The hour's begin.
     pub hour: Timestamp,
-    /// How many addresses there were.
-    pub size: u64,
+    /// How many addresses there were, in decimal digits.
+    pub size: String,
     /// How many were in use.
-    pub used: u64,
+    pub used: String,
 }
 
 /// How much of a pool is in use.
@@ -117,12 +117,12 @@ pub struct PoolShape {
     pub pool_hex: Option<String>,
     /// When it was read.
     pub at: Timestamp,
-    /// How many addresses it had.
-    pub size: u64,
+    /// How many addresses it had, in decimal digits.
+    pub size: String,
     /// How many were in use.
-    pub used: u64,
+    pub used: String,
     /// The most that were in use on that day (UTC).
-    pub peak: u64,
+    pub peak: String,
 }
 
 /// How two generations differ, as they were published.
