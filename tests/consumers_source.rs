@@ -2,6 +2,8 @@
 //! answers to thousands of sources on loopback against a slow scan, before and after a
 //! change.
 
+#![allow(clippy::unwrap_used, clippy::panic)] // helpers of tests, as tests themselves
+
 mod support;
 
 use std::net::{IpAddr, Ipv4Addr};
