@@ -1,7 +1,7 @@
 //! DNS servers that look at the client subnet, with the configurations that we ship: their
 //! answers against a slow scan, before and after a change.
 
-#![allow(clippy::unwrap_used, clippy::panic)]
+#![allow(clippy::unwrap_used, clippy::panic)] // helpers of tests, as tests themselves
 
 mod support;
 

@@ -1,7 +1,7 @@
 //! HTTP servers with the configurations that we ship: where they send thousands of viewers
 //! against a slow scan, before and after a change.
 
-#![allow(clippy::unwrap_used, clippy::panic)]
+#![allow(clippy::unwrap_used, clippy::panic)] // helpers of tests, as tests themselves
 
 mod support;
 

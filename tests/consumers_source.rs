@@ -2,7 +2,7 @@
 //! answers to thousands of sources on loopback against a slow scan, before and after a
 //! change.
 
-#![allow(clippy::unwrap_used, clippy::panic)]
+#![allow(clippy::unwrap_used, clippy::panic)] // helpers of tests, as tests themselves
 
 mod support;
 
