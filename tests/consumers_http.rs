@@ -191,11 +191,11 @@ fn listening(scratch: &Scratch, file: &str, more: &[(&str, &str)]) -> (SocketAdd
 
 fn follows_a_change(export: &Export, plan: &nginx::Plan, mut world: World) {
     publish_cold(export, &world.snapshot(1));
-    let _server = plan.start();
+    let mut server = plan.start();
     check(plan.address(), &world);
     world.change(&GROUPS);
     assert!(published(publish_now(export, &world.snapshot(2))).confirmed.is_some());
-    // Old workers end after their last connection: a new one meets the new.
+    nginx::settled(&mut server);
     check(plan.address(), &world);
     // Somebody's script that breaks the groups: nginx keeps what it had, and so do the files.
     let before = world.clone();
@@ -209,6 +209,7 @@ fn follows_a_change(export: &Export, plan: &nginx::Plan, mut world: World) {
     let viewer = before.viewers(2500).into_iter().find(|v| before.group(*v) != world.group(*v)).unwrap();
     assert_eq!(nginx::redirect(&mut client, "/v/a.ts", viewer), right(before.edges(viewer), viewer).pop());
     published(publish_now(export, &world.snapshot(4)));
+    nginx::settled(&mut server);
     check(plan.address(), &world);
 }
 

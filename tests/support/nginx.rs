@@ -89,9 +89,19 @@ impl Plan {
 /// How many worker processes a running nginx has: after a reload the old ones go on
 /// answering the connections that they have, with the table that they have.
 pub fn workers(nginx: &Program) -> usize {
-    let pid = nginx.pid();
+    children(nginx.pid())
+}
+
+fn children(pid: u32) -> usize {
     let children = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap();
     children.split_whitespace().count()
+}
+
+/// Waits until only the workers of the newest configuration are left. After a reload that has
+/// shown its effect, an old worker may still take a new connection before it hears of its end.
+pub fn settled(nginx: &mut Program) {
+    let pid = nginx.pid();
+    nginx.wait_ready("its old workers' end", || children(pid) == 1);
 }
 
 /// Where a viewer is redirected to with 302.
