@@ -69,6 +69,9 @@ pub enum Command {
     Mib(MibCommand),
     /// Show the whole way on an embedded example; needs no network, no root, no files.
     Demo(DemoArgs),
+    /// Make what a package ships: manual pages, completions, the service's unit.
+    #[command(subcommand)]
+    Generate(GenerateCommand),
 }
 
 /// Arguments of `check`.
@@ -284,4 +287,23 @@ pub struct DemoArgs {
     /// Where to write the store and the exports; a new folder under the temporary one if not given.
     #[arg(long, value_name = "DIR")]
     pub folder: Option<PathBuf>,
+}
+
+/// The commands under `generate`.
+#[derive(Debug, Subcommand)]
+pub enum GenerateCommand {
+    /// The manual page of the program.
+    Man {
+        /// Write the pages of all commands to this folder instead.
+        #[arg(long, value_name = "DIR")]
+        dir: Option<PathBuf>,
+    },
+    /// A script that completes commands and options.
+    Completions {
+        /// The shell.
+        #[arg(value_name = "SHELL")]
+        shell: clap_complete::Shell,
+    },
+    /// The unit for systemd, with this program and the configuration in their places.
+    Unit,
 }

@@ -7,6 +7,7 @@ mod args;
 mod check;
 mod demo;
 mod exit;
+mod generate;
 mod held;
 mod keep;
 mod mib;
@@ -82,5 +83,6 @@ async fn dispatch(cli: &Cli) -> Result<Exit, Stop> {
         Command::Run => run::run(config).await,
         Command::Reload(args) => run::reload(args, config, json).await,
         Command::Demo(args) => demo::run(args, json).await,
+        Command::Generate(command) => generate::run(command, config, json),
     }
 }
