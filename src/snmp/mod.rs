@@ -29,7 +29,7 @@ mod v3;
 mod value;
 mod walk;
 
-pub use agent::ReplayAgent;
+pub use agent::{ReplayAgent, ReplayEngine, ReplayEngineError};
 pub use oid::{MAX_ARCS, Oid, ParseOidError};
 pub use snmprec::{Recording, RecordingError};
 pub use target::{

@@ -10,7 +10,9 @@ mod message;
 pub(super) use clock::Clock;
 pub(super) use keyring::Keyring;
 pub(super) use keys::Keys;
-pub(super) use message::{Envelope, Incoming, discovery, read, read_scoped, seal};
+pub(super) use message::{
+    Envelope, Incoming, Scoped, discovery, read, read_in_context, read_scoped, seal, seal_answer,
+};
 
 #[cfg(test)]
 mod tests;
