@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::context::Context;
+use super::distance::{pairs, place, write_pairs, write_place};
 use super::endpoint::Endpoint;
 use super::error::Problem;
 use super::node::{Entry, Node, Value};
@@ -12,15 +13,16 @@ use super::poll::{Overrides, interval};
 use super::print::{self, Writer};
 use super::section::Section;
 use super::text::Encoding;
-use super::value::{integer, list, name, parsed, reference, some, wrong_kind};
+use super::value::{amount, integer, list, name, parsed, reference, some, wrong_kind};
 use crate::mib::Glob;
+use crate::steer::{Amount, Place};
 use crate::table::Name;
 
 /// The service that is meant where none is named.
 pub const DEFAULT_SERVICE: &str = "default";
 
 /// `[bas.NAME]`: a router that is polled.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Bas {
     /// Its name.
     pub name: Name,
@@ -35,6 +37,12 @@ pub struct Bas {
     pub edges: BTreeMap<Name, Vec<Name>>,
     /// Its region.
     pub region: Option<Name>,
+    /// Where it stands.
+    pub place: Option<Place>,
+    /// How far edges are from it; as the file of distances or the places say where it is none.
+    pub distance: BTreeMap<Name, Amount>,
+    /// The traffic of its viewers, in the unit of the edges' loads.
+    pub demand: Option<Amount>,
     /// Who wins where claims overlap: the higher one.
     pub priority: i32,
     /// The pair that it is one owner with.
@@ -98,6 +106,9 @@ impl Bas {
         "mib",
         "edges",
         "region",
+        "place",
+        "distance",
+        "demand",
         "priority",
         "pair",
         "vrfs",
@@ -130,6 +141,9 @@ impl Bas {
         let mib = section.read_or(cx, "mib", Descriptor::Auto, |cx, n| name(cx, n).map(Descriptor::of));
         let edges = section.required(cx, "edges", by_service);
         let region = section.read(cx, "region", name);
+        let place = section.read(cx, "place", place);
+        let distance = section.read_or(cx, "distance", BTreeMap::new(), pairs);
+        let demand = section.read(cx, "demand", amount);
         let priority =
             section.read_or(cx, "priority", 0, |cx, n| integer(cx, n, i32::MIN.into()..=i32::MAX.into()));
         let pair = section.read(cx, "pair", owner);
@@ -147,6 +161,9 @@ impl Bas {
             mib,
             edges,
             region,
+            place,
+            distance,
+            demand,
             priority,
             pair,
             vrfs,
@@ -164,6 +181,11 @@ impl Bas {
         out.string("mib", self.mib.as_str());
         write_edges(&self.edges, out);
         out.optional("region", self.region.as_ref());
+        write_place(self.place, out);
+        write_pairs(&self.distance, out);
+        if let Some(demand) = self.demand {
+            out.raw("demand", demand.get());
+        }
         out.raw("priority", self.priority);
         out.optional("pair", self.pair.as_ref());
         if let Some(vrfs) = &self.vrfs {

@@ -21,8 +21,8 @@ use super::json::json_error;
 use super::lines::prefix;
 use super::readback::Collector;
 use super::{
-    Format, Limit, Limits, ReadBack, ReadError, RenderError, Rendered, Spaces, Stamp, View, by_group,
-    one_space,
+    Carries, Format, Limit, Limits, ReadBack, ReadError, RenderError, Rendered, Spaces, Stamp, View,
+    by_group, one_space,
 };
 use crate::address::{Family, Range, prefixes};
 use crate::table::Token;
@@ -69,6 +69,10 @@ impl Format for Czf {
 
     fn about(&self) -> &'static str {
         self.about
+    }
+
+    fn carries(&self) -> Carries {
+        if self.deep { Carries::Order } else { Carries::Tokens }
     }
 
     fn spaces(&self) -> Spaces {

@@ -25,7 +25,7 @@ use thiserror::Error;
 pub use domain::{BadDomain, Domain};
 
 use super::lines::{self, push};
-use super::{ReadError, Rendered, Stamp, Unknown, View};
+use super::{Carries, ReadError, Rendered, Stamp, Unknown, View};
 use crate::table::{Edge, Group, Name, Token};
 
 /// What an export's configuration adds to a view.
@@ -142,6 +142,11 @@ pub trait GroupsFormat: fmt::Debug + Sync {
     /// # Errors
     /// The first thing that is wrong.
     fn read(&self, file: &[u8]) -> Result<Rows, ReadError>;
+
+    /// What a file says of the edges behind a group.
+    fn carries(&self) -> Carries {
+        Carries::First
+    }
 
     /// Whether the consumer takes tokens that differ in case only for one.
     fn folds_case(&self) -> bool {

@@ -27,7 +27,7 @@ use std::collections::HashMap;
 pub use tree::Duplicate;
 
 use super::carried::{COMPATIBLE, carried};
-use super::{Format, ReadBack, ReadError, RenderError, Rendered, Spaces, Stamp, View, one_space};
+use super::{Carries, Format, ReadBack, ReadError, RenderError, Rendered, Spaces, Stamp, View, one_space};
 use crate::address::{Range, prefixes};
 use crate::table::{Group, Name, Token};
 use data::Encoder;
@@ -53,6 +53,10 @@ impl Format for Mmdb {
 
     fn about(&self) -> &'static str {
         "a MaxMind database, for Knot, PowerDNS, BIND, gdnsd, nginx and others"
+    }
+
+    fn carries(&self) -> Carries {
+        Carries::Weights
     }
 
     fn spaces(&self) -> Spaces {
