@@ -6,6 +6,7 @@ mod acts;
 mod args;
 mod check;
 mod demo;
+mod export_reports;
 mod exit;
 mod held;
 mod keep;
