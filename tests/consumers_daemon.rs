@@ -23,12 +23,31 @@ use support::program::Program;
 use support::scratch::{Scratch, free_port};
 use support::site::Site;
 use support::snmprec::{Range, cisco_pools};
-use support::{bind, cisco, dns, dnsdist, gdnsd, haproxy, have, http, knot, nginx, pdns, poolsync, unbound, which};
+use support::{
+    bind, cisco, dns, dnsdist, gdnsd, haproxy, have, http, knot, nginx, pdns, poolsync, unbound, which,
+};
 
 const NEEDS: &[&str] = &[
-    "knotd", "knotc", "knot-module-geoip", "pdns_server", "pdns_control", "pdns-geoip", "gdnsd", "gdnsdctl",
-    "named", "rndc", "named-checkconf", "nginx", "nginx-module-geoip2", "haproxy", "unbound",
-    "unbound-control", "unbound-checkconf", "dnsdist", "mmdblookup", "python3",
+    "knotd",
+    "knotc",
+    "knot-module-geoip",
+    "pdns_server",
+    "pdns_control",
+    "pdns-geoip",
+    "gdnsd",
+    "gdnsdctl",
+    "named",
+    "rndc",
+    "named-checkconf",
+    "nginx",
+    "nginx-module-geoip2",
+    "haproxy",
+    "unbound",
+    "unbound-control",
+    "unbound-checkconf",
+    "dnsdist",
+    "mmdblookup",
+    "python3",
 ];
 
 /// Each router: its name, and the edges that stand by it, nearest first.
@@ -78,8 +97,10 @@ impl Fleet {
 /// The prefixes of a group, as pools of the router that stands for it.
 fn pools(world: &World, group: &str) -> Vec<Range> {
     let own = world.prefixes().filter(|(_, of)| *of == group).enumerate();
-    own.map(|(at, (net, _))| Range::new(&format!("p{at}"), &net.network().to_string(), &net.broadcast().to_string()))
-        .collect()
+    own.map(|(at, (net, _))| {
+        Range::new(&format!("p{at}"), &net.network().to_string(), &net.broadcast().to_string())
+    })
+    .collect()
 }
 
 struct Truth {
@@ -158,7 +179,13 @@ fn check_all(asked: &mut [Asked<'_>], viewers: &[IpAddr], truth: &Truth) {
                 break;
             }
             let some = wrong[..wrong.len().min(5)].join("\n");
-            assert!(Instant::now() < end, "{}: {} of {} wrong:\n{some}", one.name, wrong.len(), viewers.len());
+            assert!(
+                Instant::now() < end,
+                "{}: {} of {} wrong:\n{some}",
+                one.name,
+                wrong.len(),
+                viewers.len()
+            );
         }
     }
 }
@@ -209,7 +236,8 @@ community = "public"
         text += &format!("[edge.{edge}]\naddresses = {addresses:?}\nhost = \"{edge}.example.net\"\n");
     }
     for (router, (name, edges)) in fleet.routers.iter().zip(ROUTERS) {
-        text += &format!("[bas.{name}]\naddress = \"{}\"\nsnmp = \"lab\"\nedges = {edges:?}\n", router.address());
+        text +=
+            &format!("[bas.{name}]\naddress = \"{}\"\nsnmp = \"lab\"\nedges = {edges:?}\n", router.address());
     }
     text
 }
@@ -255,7 +283,8 @@ fn all_consumers_at_once() {
     let export = k.folder("export");
     let knot = knot::Plan::new(&k, &export.join("gslb.mmdb"), &export.join("geo.conf"));
     let (reload, canary) = (format!("reload = [{}]", words(&knot.reload())), dns_canary(knot.address()));
-    let changes = [("reload = [\"knotc\", \"reload\"]", reload.as_str()), ("dns = \"127.0.0.1:53\"", &canary)];
+    let changes =
+        [("reload = [\"knotc\", \"reload\"]", reload.as_str()), ("dns = \"127.0.0.1:53\"", &canary)];
     text += &section("knot/poolsync.toml", &k, "knot", &changes);
 
     let pdns = pdns::Plan::new(&p);
@@ -327,7 +356,8 @@ fn all_consumers_at_once() {
     let line = czf.start_command();
     let mut files = Program::start(Command::new(&line[0]).args(&line[1..]), &t.join("log"));
     files.wait_ready("the file", || http::Client::new(czf.address()).get("/czf.json", &[]).is_some());
-    let _others = [knot.start(), pdns.start(), bind.start(), haproxy.start(), unbound.start(), dnsdist.start()];
+    let _others =
+        [knot.start(), pdns.start(), bind.start(), haproxy.start(), unbound.start(), dnsdist.start()];
     let _gdnsd = gdnsd.start();
     // Told to poll, it tries those again that failed.
     let poll = site.run(&["poll", "--json"]).expect(0).json();
@@ -337,7 +367,9 @@ fn all_consumers_at_once() {
     assert!(published.iter().all(fine), "{poll}");
 
     let mut asked: Vec<Asked<'_>> = Vec::new();
-    for (name, address) in [("Knot", knot.address()), ("PowerDNS", pdns.address()), ("gdnsd", gdnsd.address())] {
+    for (name, address) in
+        [("Knot", knot.address()), ("PowerDNS", pdns.address()), ("gdnsd", gdnsd.address())]
+    {
         let mut client = dns::Client::new(address);
         let ask = move |viewer| {
             let answer = client.ask(NAME, viewer).unwrap_or_else(|| panic!("{name}: no answer for {viewer}"));
@@ -347,9 +379,13 @@ fn all_consumers_at_once() {
         };
         asked.push(Asked { name, ask: Box::new(ask), right: dns_right, sourced: false, of: "" });
     }
-    for (name, address) in [("nginx", nginx.address()), ("nginx geoip2", geoip2.address()), ("HAProxy", haproxy.address())] {
+    for (name, address) in
+        [("nginx", nginx.address()), ("nginx geoip2", geoip2.address()), ("HAProxy", haproxy.address())]
+    {
         // A connection each: an old worker keeps those that it has.
-        let ask = move |viewer| nginx::redirect(&mut http::Client::new(address), "/v/a.ts", viewer).into_iter().collect();
+        let ask = move |viewer| {
+            nginx::redirect(&mut http::Client::new(address), "/v/a.ts", viewer).into_iter().collect()
+        };
         asked.push(Asked { name, ask: Box::new(ask), right: redirects, sourced: false, of: "" });
     }
     let ask = |viewer| bind.ask_from(viewer);

@@ -148,7 +148,10 @@ fn a_slow_and_a_failing_consumer_delay_no_other() {
     fs::write(lab.site.export("healed"), "").unwrap();
     let healed = lab.wait_state("failing", "published");
     assert!(lab.says("failing", 6));
-    assert_eq!([&healed["failures"], &healed["retry_at"], &healed["detail"]], [&0.into(), &Value::Null, &Value::Null]);
+    assert_eq!(
+        [&healed["failures"], &healed["retry_at"], &healed["detail"]],
+        [&0.into(), &Value::Null, &Value::Null]
+    );
     // So is the slow one's: what came meanwhile is one publication.
     fs::write(lab.site.export("release"), "").unwrap();
     wait_for("the newest for the slow one", || lab.says("slow", 6) && lab.count("slow.told") == 2);
@@ -183,7 +186,8 @@ fn a_reload_adds_removes_and_changes_exports() {
     let reload = lab.site.run(&["reload", "--json"]).expect(0).json();
     let states = |shape: &Value| -> Vec<String> {
         let list = shape["published"].as_array().unwrap().iter();
-        list.map(|one| format!("{} {}", one["export"].as_str().unwrap(), one["state"].as_str().unwrap())).collect()
+        list.map(|one| format!("{} {}", one["export"].as_str().unwrap(), one["state"].as_str().unwrap()))
+            .collect()
     };
     assert_eq!(states(&reload), ["first unchanged", "third published"]);
     assert!(lab.says("third", 0));
@@ -262,6 +266,7 @@ fn a_storm_of_changes_keeps_the_pace() {
     assert_eq!(now["effect_s"], parts.iter().sum::<u64>());
     assert!(parts[2] >= 1, "a begun second counts: {now}");
     let people = lab.site.run(&["status"]).expect(0).stdout;
-    let words = format!("{} s (poll 2 s, pace 3 s, publish {} s, ttl 30 s)", parts.iter().sum::<u64>(), parts[2]);
+    let words =
+        format!("{} s (poll 2 s, pace 3 s, publish {} s, ttl 30 s)", parts.iter().sum::<u64>(), parts[2]);
     assert!(people.contains(&words), "{people}");
 }

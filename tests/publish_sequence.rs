@@ -591,7 +591,10 @@ async fn a_failure_is_tried_again_with_what_is_newest_then() {
     publisher.offer(Arc::new(second()));
     fs::write(place.path("healed"), "").unwrap();
     let two = report(&mut reports).await;
-    assert!(matches!(&two.published.as_ref().unwrap().state, State::Published(m) if m.generation == 2), "{two:?}");
+    assert!(
+        matches!(&two.published.as_ref().unwrap().state, State::Published(m) if m.generation == 2),
+        "{two:?}"
+    );
     assert_eq!((two.standing.failures, two.standing.retry_at), (0, None));
     assert!(two.standing.succeeded.is_some() && two.standing.took.is_some());
     publisher.stop().await;

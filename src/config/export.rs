@@ -260,10 +260,7 @@ impl Export {
             let [timeout, every] =
                 [canary.timeout, canary.every].map(|time| print::quote(super::duration::show(time)));
             let server = print::quote(server);
-            out.raw(
-                "canary",
-                format_args!("{{ {key} = {server}, timeout = {timeout}, every = {every} }}"),
-            );
+            out.raw("canary", format_args!("{{ {key} = {server}, timeout = {timeout}, every = {every} }}"));
         }
     }
 }

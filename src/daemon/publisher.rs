@@ -78,7 +78,8 @@ impl Consumers {
         let idle = |reached: &Reached| {
             reached.offer >= self.offered || reached.paused && reached.offer >= self.called
         };
-        self.offered == 0 || self.exports.iter().all(|export| self.reached.get(&export.name).is_some_and(idle))
+        self.offered == 0
+            || self.exports.iter().all(|export| self.reached.get(&export.name).is_some_and(idle))
     }
 
     /// The next report. Cancelling it loses none.

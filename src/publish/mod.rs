@@ -151,8 +151,7 @@ async fn confirm(export: &Arc<Export>, snapshot: &Arc<Snapshot>, round: u64) -> 
     let Some(canary) = &export.canary else { return Ok(()) };
     let (of, shown) = (Arc::clone(export), Arc::clone(snapshot));
     let probes = blocking(move || {
-        let view =
-            of.view(&shown).map_err(|e| Failure::new(FailureReason::Inconsistent, e.to_string()))?;
+        let view = of.view(&shown).map_err(|e| Failure::new(FailureReason::Inconsistent, e.to_string()))?;
         Ok(probe::sample(&view, of.format.excluded(), round))
     });
     canary::confirm(canary, export.context.name.as_ref(), &probes.await?).await

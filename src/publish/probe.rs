@@ -98,9 +98,9 @@ fn place(number: u64, count: usize) -> Option<usize> {
 /// The first address behind rows that touch each other.
 fn gap(rows: &[(Range, &Token)], family: Family) -> Option<IpAddr> {
     let behind = rows.iter().zip(rows.iter().skip(1).map(Some).chain([None]));
-    let last = behind.map(|((range, _), next)| (*range, next)).find(|(range, next)| {
-        next.is_none_or(|(next, _)| !range.touches(*next))
-    })?;
+    let last = behind
+        .map(|((range, _), next)| (*range, next))
+        .find(|(range, next)| next.is_none_or(|(next, _)| !range.touches(*next)))?;
     let bits = last.0.last_bits().checked_add(1)?;
     Range::from_bits(family, bits, bits).map(Range::first)
 }

@@ -18,7 +18,8 @@ pub fn run_apart(test: &str, inner: &str) {
     let ip = which("ip").unwrap().display().to_string();
     let [v4, v6] = BLOCKS;
     let set_up = format!(
-        "{ip} link set lo up && {ip} -4 route add local {v4} dev lo && {ip} -6 route add local {v6} dev lo"
+        "{ip} link set lo up && {ip} -4 route add local {v4} dev lo && {ip} -6 route add local {v6} dev lo \
+         && echo 1 > /proc/sys/net/ipv6/ip_nonlocal_bind"
     );
     let apart = |script: &str| {
         let mut command = Command::new(which("unshare").unwrap());
@@ -37,6 +38,7 @@ pub fn run_apart(test: &str, inner: &str) {
     let mut command = apart(&format!("{set_up} && exec \"$0\" \"$@\""));
     command.arg(std::env::current_exe().unwrap()).args(["--exact", inner, "--ignored", "--nocapture"]);
     let output = command.output().unwrap();
-    let said = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+    let said =
+        String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success() && said.contains("1 passed"), "{inner}:\n{said}");
 }
