@@ -39,7 +39,7 @@ use jiff::Timestamp;
 
 pub use archive::Archive;
 pub use collect::{chosen, collect, poll_shape};
-pub use exports::{ExportError, exports_of, log_published, publish_all, published_shape};
+pub use exports::{ExportError, exports_of, published_shape};
 pub use fleet::{Fleet, Job, community_polling};
 pub use operation::{
     Answer, ApproveRequest, DiffRequest, DrainRequest, ExplainRequest, ExportRequest, FreezeRequest,
@@ -56,7 +56,7 @@ pub use who::Who;
 use crate::address::RangeSet;
 use crate::config::Config;
 use crate::poll::Polled;
-use crate::publish::{Export, Published};
+use crate::publish::{Clock, Export, Published, Report, publish_once};
 use crate::store::{Store, StoreError};
 use crate::table::{
     Act, Approved, Case, GuardMemory, Judged, Memory, Name, Progress, Runs, Table, Usage, build, claims,
@@ -290,10 +290,11 @@ impl Cycle {
         Judgement { table, guard: memory, filled }
     }
 
-    /// Notes what became of a publication.
-    pub fn note_published(&mut self, published: Vec<Published>) {
-        log_published(&published);
-        self.state.published.extend(published.into_iter().map(|one| (one.export.clone(), one)));
+    /// Notes what was reported of an export; nothing where it is none any more.
+    pub fn note_published(&mut self, report: Report) {
+        if self.state.exports.iter().any(|export| export.name == report.export) {
+            exports::note(&mut self.state, report);
+        }
     }
 
     /// Brings every export to the published generation. Nothing happens before the table is
@@ -302,8 +303,10 @@ impl Cycle {
         if !self.state.snapshot.filled {
             return Vec::new();
         }
-        let published = publish_all(&self.state.exports, &self.state.snapshot, now).await;
-        self.note_published(published.clone());
+        let clock: Clock = Arc::new(move || now);
+        let reports = publish_once(&self.state.exports, &self.state.snapshot, &clock).await;
+        let published = reports.iter().filter_map(|report| report.published.clone()).collect();
+        reports.into_iter().for_each(|report| self.note_published(report));
         published
     }
 

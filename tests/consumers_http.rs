@@ -96,8 +96,8 @@ fn haproxy_takes_new_maps_by_its_socket() {
     world.change(&GROUPS);
     let elsewhere = Export {
         canary: Some(Canary {
-            query: poolsync::publish::Query::Http(format!("http://127.0.0.1:{}/", free_port())),
             timeout: Duration::from_millis(300),
+            ..Canary::new(poolsync::publish::Query::Http(format!("http://127.0.0.1:{}/", free_port())))
         }),
         ..export.clone()
     };

@@ -7,6 +7,7 @@ mod args;
 mod check;
 mod demo;
 mod exit;
+mod export_reports;
 mod generate;
 mod held;
 mod keep;

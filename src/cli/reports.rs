@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use super::act_reports::{drain_lines, pin_line};
 use super::exit::Exit;
+use super::export_reports::exports_text;
 use super::output::Report;
 use super::text::{Grid, age, bold, counted, dash, grouped, local, state};
 use crate::cycle::shapes::{
@@ -309,17 +310,7 @@ impl Report for StatusShape {
         text.push_str(&grid.finish());
         if !self.exports.is_empty() {
             text.push('\n');
-            let mut grid = Grid::new(&["EXPORT", "STATE", "REASON", ">GENERATION", "WRITTEN"]);
-            for export in &self.exports {
-                grid.row([
-                    export.name.clone(),
-                    state(&export.state),
-                    dash(export.reason.as_deref()).to_owned(),
-                    export.generation.map_or_else(|| "-".to_owned(), |g| g.to_string()),
-                    export.published.map_or_else(|| "-".to_owned(), local),
-                ]);
-            }
-            text.push_str(&grid.finish());
+            text.push_str(&exports_text(&self.exports));
         }
         text
     }

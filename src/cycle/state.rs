@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use jiff::Timestamp;
 
@@ -18,7 +19,7 @@ use super::shapes::{
 };
 use crate::config::{Config, DEFAULT_SERVICE};
 use crate::format::{Scope, Stamp, View, ViewError, by_name, default_group};
-use crate::publish::{Export, Published};
+use crate::publish::{Export, Published, Standing};
 use crate::store::{Loaded, Past};
 use crate::table::{
     Conflict, Drain, Drains, Fleet, GuardMemory, Hold, Membership, Memory, Name, Pin, PinKind, Snapshot,
@@ -51,6 +52,8 @@ pub struct State {
     pub conflicts: Vec<Conflict>,
     /// What became of the last publication, by export.
     pub published: BTreeMap<Name, Published>,
+    /// What is remembered of those before.
+    pub standings: BTreeMap<Name, Standing>,
 }
 
 impl State {
@@ -80,6 +83,7 @@ impl State {
             guard: loaded.guard,
             conflicts: Vec::new(),
             published: BTreeMap::new(),
+            standings: BTreeMap::new(),
         }
     }
 
@@ -91,6 +95,9 @@ impl State {
             ..(*self.snapshot).clone()
         });
         (self.config, self.exports) = (config, exports);
+        let stays = |name: &Name| self.exports.iter().any(|export| export.name == *name);
+        self.published.retain(|name, _| stays(name));
+        self.standings.retain(|name, _| stays(name));
     }
 
     /// The ranges that are pinned.
@@ -226,11 +233,19 @@ impl State {
             held: self.guard.holds.len(),
             conflicts: self.conflicts.len(),
             exports: {
-                let interval = self.config.poll.interval;
-                let shape = |e: &Export| export_shape(e, self.published.get(&e.name), interval);
+                let poll = self.slowest_poll();
+                let shape = |e: &Export| {
+                    export_shape(e, self.published.get(&e.name), self.standings.get(&e.name), poll, now)
+                };
                 self.exports.iter().map(shape).collect()
             },
         }
+    }
+
+    /// How long a change on a router may wait until it is read and committed.
+    fn slowest_poll(&self) -> Duration {
+        let own = self.config.bas.values().map(|bas| bas.interval.unwrap_or(self.config.poll.interval));
+        own.max().unwrap_or(self.config.poll.interval).saturating_add(self.config.poll.batch)
     }
 
     fn bas_shape(&self, name: &Name, now: Timestamp) -> BasShape {

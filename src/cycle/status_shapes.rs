@@ -39,10 +39,22 @@ pub struct BasShape {
 pub struct ExportShape {
     /// Its name.
     pub name: String,
-    /// published, deferred, failed, or missing.
+    /// published, deferred, failed, unconfirmed, or missing.
     pub state: String,
-    /// Why it failed; a closed list.
+    /// Why it failed, or is not confirmed; a closed list.
     pub reason: Option<String>,
+    /// The same in words.
+    #[serde(default)]
+    pub detail: Option<String>,
+    /// Since when it is so.
+    #[serde(default)]
+    pub since: Option<Timestamp>,
+    /// Failures since the last success.
+    #[serde(default)]
+    pub failures: u32,
+    /// When it is tried again: after a failure, or where a change came too soon.
+    #[serde(default)]
+    pub retry_at: Option<Timestamp>,
     /// The newest generation that its file is true for.
     pub generation: Option<u64>,
     /// When that was written.
@@ -54,14 +66,39 @@ pub struct ExportShape {
     /// asked.
     #[serde(default)]
     pub confirmed: Option<Timestamp>,
+    /// Seconds since then.
+    #[serde(default)]
+    pub confirmed_age_s: Option<u64>,
     /// Where a change came too soon: when it will be published.
     #[serde(default)]
     pub deferred_until: Option<Timestamp>,
     /// What a change on a router costs until viewers are answered anew, at most, in seconds:
-    /// the poll's interval, the pace of the export, the last publication and the time to
-    /// live of the answers.
+    /// the sum of `effect`.
     #[serde(default)]
     pub effect_s: u64,
+    /// Its parts.
+    #[serde(default)]
+    pub effect: EffectShape,
+}
+
+/// What a change on a router costs until viewers are answered anew, at most, in seconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EffectShape {
+    /// Until it is read and committed: the longest interval of a BAS, and the batch.
+    pub poll_s: u64,
+    /// The least time from one change of the files to the next.
+    pub pace_s: u64,
+    /// How long the last publication took, consumer included; 0 where there was none.
+    pub publish_s: u64,
+    /// How long resolvers keep an answer.
+    pub ttl_s: u64,
+}
+
+impl EffectShape {
+    /// All of it.
+    pub const fn total(self) -> u64 {
+        self.poll_s.saturating_add(self.pace_s).saturating_add(self.publish_s).saturating_add(self.ttl_s)
+    }
 }
 
 /// What `status` shows.

@@ -12,7 +12,7 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
-use super::publisher::Publisher;
+use super::publisher::Consumers;
 use super::schedule::Schedule;
 use super::waiting::Waiting;
 use super::{Reload, Site, tell};
@@ -48,7 +48,7 @@ pub(super) struct Owner {
     /// What has arrived and is not taken in yet, and until when it may wait.
     batch: Vec<Arrived>,
     batch_ends: Option<Instant>,
-    publisher: Publisher,
+    consumers: Consumers,
     waiting: Vec<Waiting>,
     /// What was done, and is answered once it is published.
     acted: Vec<(Reply, oneshot::Sender<Reply>)>,
@@ -61,6 +61,7 @@ impl Owner {
     pub(super) fn new(cycle: Cycle, site: Site, transport: Transport, reload: Reload) -> Self {
         let epoch = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let fleet = Fleet::new(&site.config, Arc::clone(&site.library), transport.clone());
+        let consumers = Consumers::new(&site.exports);
         let mut owner = Self {
             cycle,
             site,
@@ -72,7 +73,7 @@ impl Owner {
             polls: JoinSet::new(),
             batch: Vec::new(),
             batch_ends: None,
-            publisher: Publisher::default(),
+            consumers,
             waiting: Vec::new(),
             acted: Vec::new(),
             soon: BTreeMap::new(),
@@ -89,7 +90,7 @@ impl Owner {
         stop: CancellationToken,
     ) -> Result<(), CycleError> {
         // A store that was filled is published at once, as old as it is.
-        self.publish();
+        self.publish(false);
         let mut tick = tokio::time::interval(TICK);
         loop {
             self.start_polls();
@@ -103,8 +104,8 @@ impl Owner {
                 () = until(self.batch_ends) => self.take_in().await,
                 () = until(next) => {}
                 Some(request) = requests.recv() => self.asked(request).await,
-                published = self.publisher.done() => {
-                    self.cycle.note_published(published);
+                report = self.consumers.next() => {
+                    self.cycle.note_published(report);
                     self.answer_waiting();
                     self.answer_acted();
                 }
@@ -203,6 +204,8 @@ impl Owner {
         self.batch_ends = None;
         let batch = std::mem::take(&mut self.batch);
         let publish = self.waiting.iter().any(|w| w.publish && w.is_complete());
+        // Whoever asked for a poll sees what comes of it, also where a consumer failed before.
+        let asked = self.waiting.iter().any(|w| w.dry.is_none() && w.is_complete());
         match self.cycle.absorb(batch, &Approved::default(), publish, Timestamp::now()).await {
             Ok(absorbed) => {
                 for name in &absorbed.settling {
@@ -211,7 +214,9 @@ impl Owner {
                 self.waiting.iter_mut().for_each(|waiting| waiting.add(&absorbed));
                 if absorbed.news {
                     tracing::info!(generation = self.cycle.state().snapshot.generation, "committed");
-                    self.publish();
+                }
+                if absorbed.news || asked {
+                    self.publish(asked);
                 }
             }
             Err(e) => tracing::error!(error = %e, "the batch is not committed; the table stays as it was"),
@@ -219,13 +224,13 @@ impl Owner {
         self.answer_waiting();
     }
 
-    fn publish(&mut self) {
-        self.publisher.want(&self.site.exports, &self.cycle.state().snapshot);
+    fn publish(&mut self, at_once: bool) {
+        self.consumers.want(&self.cycle.state().snapshot, at_once);
     }
 
     /// Answers those whose BASes have all been read, once what came of them is published.
     fn answer_waiting(&mut self) {
-        if !self.publisher.is_idle() || self.batch_ends.is_some() {
+        if !self.consumers.is_idle() || self.batch_ends.is_some() {
             return;
         }
         let (ready, waiting) = std::mem::take(&mut self.waiting).into_iter().partition(Waiting::is_complete);
@@ -254,7 +259,7 @@ impl Owner {
             Operation::Reload(request) => {
                 let done = self.read_configuration(&request, &who).await;
                 // Another configuration may publish the same table otherwise.
-                self.publish();
+                self.publish(true);
                 self.acted.push((done, reply));
                 self.answer_acted();
                 return;
@@ -268,14 +273,14 @@ impl Owner {
             let _ = reply.send(answer);
             return;
         }
-        self.publish();
+        self.publish(true);
         self.acted.push((answer, reply));
         self.answer_acted();
     }
 
     /// Answers those whose acts are published.
     fn answer_acted(&mut self) {
-        if !self.publisher.is_idle() {
+        if !self.consumers.is_idle() {
             return;
         }
         for (answer, reply) in std::mem::take(&mut self.acted) {
@@ -324,6 +329,7 @@ impl Owner {
         }
         self.fleet = Fleet::new(&site.config, Arc::clone(&site.library), self.transport.clone())
             .remembering(&self.fleet);
+        self.consumers.set(&site.exports);
         self.site = site;
         self.set_schedule();
         tracing::info!(bas = self.site.config.bas.len(), "the configuration was read anew");
@@ -352,14 +358,10 @@ impl Owner {
     async fn end(mut self) -> Result<(), CycleError> {
         self.polls.abort_all();
         self.take_in().await;
-        while !self.publisher.is_idle() {
-            match tokio::time::timeout(LAST_PUBLICATION, self.publisher.done()).await {
-                Ok(published) => self.cycle.note_published(published),
-                Err(_) => {
-                    tracing::warn!("a publication did not end in time; the next start does it again");
-                    break;
-                }
-            }
+        let (reports, ended) = self.consumers.stop(LAST_PUBLICATION).await;
+        reports.into_iter().for_each(|report| self.cycle.note_published(report));
+        if !ended {
+            tracing::warn!("a publication did not end in time; the next start does it again");
         }
         self.cycle.flush().await?;
         self.cycle.close().await

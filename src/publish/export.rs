@@ -73,6 +73,15 @@ pub struct Canary {
     pub query: Query,
     /// Until when every answer must be the new one.
     pub timeout: Duration,
+    /// How often it is asked between publications whether it still answers so.
+    pub every: Duration,
+}
+
+impl Canary {
+    /// A canary with the usual patience.
+    pub const fn new(query: Query) -> Self {
+        Self { query, timeout: Duration::from_secs(5), every: Duration::from_secs(60) }
+    }
 }
 
 /// A consumer as it can be asked.

@@ -105,6 +105,7 @@ impl Work<'_> {
             groups: groups.as_ref().map(|g| g.file.record.clone()),
             changed: Some(self.now),
             confirmed: None,
+            took_ms: None,
             written: self.now,
         };
         let probes = self.probes(&table, read.as_ref());
