@@ -15,6 +15,7 @@ mod explain;
 mod explain_words;
 mod exports;
 mod fleet;
+mod glance;
 mod held;
 mod operation;
 mod outlook;
@@ -41,6 +42,7 @@ pub use archive::Archive;
 pub use collect::{chosen, collect, poll_shape};
 pub use exports::{ExportError, exports_of, published_shape};
 pub use fleet::{Fleet, Job, community_polling};
+pub use glance::known_names;
 pub use operation::{
     Answer, ApproveRequest, DiffRequest, DrainRequest, ExplainRequest, ExportRequest, FreezeRequest,
     HistoryRequest, LookupRequest, Operation, PollRequest, ReleaseRequest, ReloadRequest, Reply,
@@ -53,7 +55,6 @@ pub use shapes::Problem;
 pub use state::{State, export};
 pub use who::Who;
 
-use crate::address::RangeSet;
 use crate::config::Config;
 use crate::poll::Polled;
 use crate::publish::{Clock, Export, Published, Report, publish_once};
@@ -213,7 +214,7 @@ impl Cycle {
 
     /// Ingests what polls found into what is remembered per BAS.
     fn remember(&mut self, arrived: Vec<Arrived>) -> Vec<Name> {
-        let owned = self.owned();
+        let owned = remember::owned(&self.state.table);
         let mut settling = Vec::new();
         for Arrived { polled, scheduled, at } in arrived {
             let name = polled.name.clone();
@@ -236,18 +237,6 @@ impl Cycle {
             };
         }
         settling
-    }
-
-    /// What the table has, by owner and space.
-    fn owned(&self) -> BTreeMap<Name, BTreeMap<Name, RangeSet>> {
-        let mut owned: BTreeMap<Name, BTreeMap<Name, Vec<_>>> = BTreeMap::new();
-        for entry in self.state.table.entries() {
-            let spaces = owned.entry(entry.owner.clone()).or_default();
-            spaces.entry(entry.space.clone()).or_default().push(entry.range);
-        }
-        let sets =
-            |spaces: BTreeMap<Name, Vec<_>>| spaces.into_iter().map(|(s, r)| (s, r.into_iter().collect()));
-        owned.into_iter().map(|(owner, spaces)| (owner, sets(spaces).collect())).collect()
     }
 
     fn build(&mut self, now: Timestamp) -> Table {

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 use super::act_args::{EdgeCommand, FreezeArgs, RollbackArgs, SignedArgs};
+use super::old_args::{AgainstArgs, BasisArgs, CoverageArgs, ImportArgs};
 
 /// Keeps a CDN's routing table true by reading address pools from broadband routers.
 #[derive(Debug, Parser)]
@@ -42,8 +43,12 @@ pub enum Command {
     Conflicts,
     /// List the generations; what became of addresses or of a BAS.
     History(HistoryArgs),
-    /// Compare two generations as they were published; exit 4 where they differ.
+    /// Compare two generations, or an old table with this one; exit 4 where they differ.
     Diff(DiffArgs),
+    /// Say how many viewers of a log an entry covers, and who the others are.
+    Coverage(CoverageArgs),
+    /// Make a static file of an old table, and name each line that cannot be read.
+    Import(ImportArgs),
     /// Show the table's state, BAS by BAS and export by export.
     Status(StatusArgs),
     /// Show, approve and reject changes that the guard keeps back.
@@ -214,11 +219,21 @@ pub struct HistoryArgs {
 #[derive(Debug, Args)]
 pub struct DiffArgs {
     /// The one generation; that before the other where none is named.
-    #[arg(value_name = "A")]
+    #[arg(value_name = "A", conflicts_with = "against")]
     pub from: Option<u64>,
     /// The other; the newest where none is named.
     #[arg(value_name = "B")]
     pub to: Option<u64>,
+    #[command(flatten)]
+    pub old: AgainstArgs,
+    /// Print what is found about an old table as CSV, a line each.
+    #[arg(long, requires = "against", conflicts_with = "json")]
+    pub csv: bool,
+    /// How many lines of each list are shown of an old table.
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    pub top: usize,
+    #[command(flatten)]
+    pub basis: BasisArgs,
 }
 
 /// Arguments of `status`.

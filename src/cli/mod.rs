@@ -3,8 +3,11 @@
 mod act_args;
 mod act_reports;
 mod acts;
+mod against;
 mod args;
+mod basis;
 mod check;
+mod coverage;
 mod demo;
 mod exit;
 mod export_reports;
@@ -12,6 +15,8 @@ mod generate;
 mod held;
 mod keep;
 mod mib;
+mod old_args;
+mod old_table;
 mod output;
 mod owner;
 mod past;
@@ -76,6 +81,9 @@ async fn dispatch(cli: &Cli) -> Result<Exit, Stop> {
         Command::Mib(command) => mib::run(command, config, json),
         Command::Poll(args) => poll::run(args, config, json).await,
         Command::Conflicts => past::conflicts(config, json).await,
+        Command::Coverage(args) => coverage::run(args, config, json).await,
+        Command::Import(args) => old_table::import(args, config, json),
+        Command::Diff(args) if args.old.against.is_some() => against::run(args, config, json).await,
         Command::Diff(args) => past::diff(args, config, json).await,
         Command::Explain(args) => past::explain(args, config, json).await,
         Command::History(args) => past::history(args, config, json).await,

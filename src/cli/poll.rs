@@ -14,8 +14,10 @@ use super::output::print;
 use super::owner::{daemon, shape};
 use super::site::{Secrets, Site};
 use super::stop::Stop;
-use crate::cycle::shapes::{PollShape, polled_shape};
-use crate::cycle::{Cycle, Fleet, Operation, PollRequest, collect, poll_shape, published_shape};
+use crate::cycle::shapes::{PollShape, Problem, polled_shape};
+use crate::cycle::{
+    Arrived, Cycle, Fleet, Job, Operation, PollRequest, collect, poll_shape, published_shape,
+};
 use crate::snmp::Transport;
 use crate::table::Approved;
 
@@ -41,18 +43,7 @@ pub(crate) async fn run(args: &PollArgs, config: &Path, json: bool) -> Result<Ex
 
 /// Polls, commits and publishes in this process.
 pub(crate) async fn poll(cycle: &mut Cycle, site: &Site, request: &PollRequest) -> Result<PollShape, Stop> {
-    let transport =
-        Transport::new().map_err(|e| Stop::failed(format!("no UDP socket can be opened: {e}")))?;
-    let fleet = Fleet::new(&site.config, Arc::clone(&site.library), transport);
-    let jobs = cycle.jobs(&fleet, request, !request.force, Timestamp::now())?;
-    let bar = progress(jobs.len());
-    let concurrency = usize::try_from(site.config.poll.concurrency).unwrap_or(usize::MAX);
-    let arrived = collect(&fleet, jobs, concurrency, |one| {
-        bar.set_message(one.polled.name.to_string());
-        bar.inc(1);
-    })
-    .await;
-    bar.finish_and_clear();
+    let arrived = collected(site, |fleet, now| cycle.jobs(fleet, request, !request.force, now)).await?;
     let bas = arrived.iter().map(|one| polled_shape(&one.polled)).collect();
     if request.dry_run {
         let (absorbed, state) = cycle.rehearse(arrived, Timestamp::now())?;
@@ -66,8 +57,28 @@ pub(crate) async fn poll(cycle: &mut Cycle, site: &Site, request: &PollRequest) 
     Ok(poll_shape(cycle.state(), &absorbed, bas, published))
 }
 
+/// Polls, with a bar on a terminal.
+pub(crate) async fn collected(
+    site: &Site,
+    jobs: impl FnOnce(&Fleet, Timestamp) -> Result<Vec<Job>, Problem>,
+) -> Result<Vec<Arrived>, Stop> {
+    let transport =
+        Transport::new().map_err(|e| Stop::failed(format!("no UDP socket can be opened: {e}")))?;
+    let fleet = Fleet::new(&site.config, Arc::clone(&site.library), transport);
+    let jobs = jobs(&fleet, Timestamp::now())?;
+    let bar = progress(jobs.len());
+    let concurrency = usize::try_from(site.config.poll.concurrency).unwrap_or(usize::MAX);
+    let arrived = collect(&fleet, jobs, concurrency, |one| {
+        bar.set_message(one.polled.name.to_string());
+        bar.inc(1);
+    })
+    .await;
+    bar.finish_and_clear();
+    Ok(arrived)
+}
+
 /// A bar on a terminal, nothing elsewhere.
-fn progress(count: usize) -> ProgressBar {
+pub(crate) fn progress(count: usize) -> ProgressBar {
     if count < 2 || !std::io::stderr().is_terminal() {
         return ProgressBar::hidden();
     }

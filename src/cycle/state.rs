@@ -332,7 +332,7 @@ pub fn export(snapshot: &Snapshot, request: &ExportRequest, config: &Config) -> 
     Ok(rendered.bytes())
 }
 
-fn inconsistent(error: ViewError) -> Problem {
+pub(super) fn inconsistent(error: ViewError) -> Problem {
     Problem::new(500, "inconsistent", "table and groups do not fit together", &error.to_string())
 }
 

@@ -1,11 +1,11 @@
 //! Lines to counts.
 
-use memchr::memchr;
+use memchr::{memchr, memchr_iter};
 use serde::Serialize;
 
-use super::address::{Written, in_field, v4_window};
+use super::address::{WINDOW, Written, in_field, v4_window};
 use super::clock;
-use super::count::Counter;
+use super::count::{BATCH, Counter};
 use super::shape::{Reading, TimePlace, fields, in_brackets, shown};
 use super::times::Times;
 
@@ -76,43 +76,42 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// An address a line.
+    /// An address a line. What is counted here stays out of memory until there is a batch.
     fn plain(&mut self, piece: &[u8]) {
         let mut rest = piece;
-        while let Some(window) = rest.first_chunk::<16>() {
-            if let Some((address, length)) = v4_window(window)
-                && window.get(length) == Some(&b'\n')
-                && let Some(behind) = rest.get(length + 1..)
-            {
-                self.counter.v4(address);
-                self.lines.all += 1;
+        let mut batch = [0u32; BATCH];
+        loop {
+            let mut count = 0;
+            for place in &mut batch {
+                let Some((address, behind)) = plain_line(rest) else { break };
+                *place = address;
                 rest = behind;
-            } else {
+                count += 1;
+            }
+            self.counter.batch(batch.get(..count).unwrap_or_default());
+            self.lines.all += count as u64;
+            if count < BATCH {
+                if rest.is_empty() {
+                    return;
+                }
                 let (line, behind) = cut(rest);
                 self.line(line);
                 rest = behind;
             }
         }
-        while !rest.is_empty() {
-            let (line, behind) = cut(rest);
-            self.line(line);
-            rest = behind;
-        }
     }
 
     /// Lines that begin with an address.
     fn leading(&mut self, piece: &[u8], time: TimePlace) {
-        let mut rest = piece;
-        while !rest.is_empty() {
-            let quick = rest.first_chunk::<16>().and_then(|window| {
+        let mut from = 0;
+        // The last line of the file may lack its end.
+        let open = (!piece.ends_with(b"\n")).then_some(piece.len());
+        for end in memchr_iter(b'\n', piece).chain(open) {
+            let line = piece.get(from..end).unwrap_or_default();
+            let quick = piece.get(from..).and_then(|rest| rest.first_chunk::<WINDOW>()).and_then(|window| {
                 let (address, length) = v4_window(window)?;
                 matches!(window.get(length), Some(b' ' | b'\t')).then_some((address, length))
             });
-            // The search begins behind the address: a line has one line end.
-            let from = quick.map_or(0, |(_, length)| length);
-            let behind = rest.get(from..).unwrap_or_default();
-            let end = memchr(b'\n', behind).map_or(rest.len(), |end| from + end);
-            let line = rest.get(..end).unwrap_or_default();
             match quick {
                 Some((address, length)) => {
                     self.lines.all += 1;
@@ -121,7 +120,7 @@ impl<'a> Scan<'a> {
                 }
                 None => self.line(line),
             }
-            rest = rest.get(end + 1..).unwrap_or_default();
+            from = end + 1;
         }
     }
 
@@ -211,6 +210,17 @@ impl<'a> Scan<'a> {
         if self.lines.examples.len() < EXAMPLES {
             self.lines.examples.push(Unreadable { line: self.lines.all, text: shown(line) });
         }
+    }
+}
+
+/// The IPv4 address that a line consists of, and what follows the line. None where it is not
+/// as plain as that, or too near to the end of the piece.
+#[inline(always)]
+fn plain_line(text: &[u8]) -> Option<(u32, &[u8])> {
+    let (address, length) = v4_window(text.first_chunk()?)?;
+    match text.get(length..)?.split_first() {
+        Some((b'\n', behind)) => Some((address, behind)),
+        _ => None,
     }
 }
 
