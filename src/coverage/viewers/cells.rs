@@ -3,9 +3,8 @@
 
 use std::collections::HashMap;
 
-use super::index::{Index4, Index6};
 use super::resolvers::Resolvers;
-use crate::address::{Family, Range};
+use crate::address::{Family, Index4, Index6, Range};
 use crate::coverage::legacy::Legacy;
 use crate::coverage::overlay::overlay;
 use crate::coverage::targets::Targets;

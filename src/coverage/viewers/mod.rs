@@ -3,7 +3,7 @@
 //! The log is read once, in bounded memory and at the speed of memory: pieces of whole lines
 //! in one buffer (`chunk`), addresses read out of octets (`address`), looked up in batches
 //! (`count`) in an index in which the table, the old table and the resolvers are laid over
-//! each other (`cells`, `index`). Misses are counted by prefix (`misses`), times in steps
+//! each other (`cells`). Misses are counted by prefix (`misses`), times in steps
 //! that widen (`times`).
 
 mod address;
@@ -12,7 +12,6 @@ mod chunk;
 mod clock;
 mod count;
 mod form;
-mod index;
 mod json;
 mod made;
 mod misses;
