@@ -8,6 +8,7 @@
 mod act_shapes;
 mod acts;
 mod archive;
+mod build;
 mod collect;
 mod commit;
 mod drains;
@@ -33,7 +34,7 @@ mod status_shapes;
 mod walked;
 mod who;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -60,9 +61,10 @@ use crate::poll::Polled;
 use crate::publish::{Clock, Export, Published, Report, publish_once};
 use crate::store::{Store, StoreError};
 use crate::table::{
-    Act, Approved, Case, GuardMemory, Judged, Memory, Name, Progress, Runs, Table, Usage, build, claims,
-    diff, judge,
+    Act, Approved, Case, FleetClaims, GuardMemory, Judged, Memory, Name, Progress, Runs, Table, Usage, diff,
+    judge,
 };
+use build::Standing;
 use commit::Next;
 use settings::Settings;
 use shapes::ChangedShape;
@@ -108,6 +110,7 @@ pub struct Cycle {
     settings: Settings,
     store: Store,
     runs: Runs,
+    standing: Standing,
     /// BASes whose listing changed: written with the next batch.
     listings: BTreeSet<Name>,
     /// BASes of which something smaller changed: written every now and then.
@@ -132,8 +135,8 @@ impl Cycle {
         let settings = Settings::of(&config);
         let runs = Runs::load(&store.runs_since(window_start(&config, now)).await?);
         let state = State::of(config, exports, loaded);
-        let (listings, dirty, usages) = Default::default();
-        let mut cycle = Self { state, settings, store, runs, listings, dirty, usages };
+        let (standing, listings, dirty, usages) = Default::default();
+        let mut cycle = Self { state, settings, store, runs, standing, listings, dirty, usages };
         cycle.expire(now).await?;
         Ok(cycle)
     }
@@ -151,6 +154,7 @@ impl Cycle {
     /// Puts another configuration in force.
     pub fn reconfigure(&mut self, config: Arc<Config>, exports: Arc<Vec<Export>>) {
         self.settings = Settings::of(&config);
+        self.standing = Standing::default();
         self.state.reconfigure(config, exports);
     }
 
@@ -181,12 +185,17 @@ impl Cycle {
     ) -> Result<Absorbed, CycleError> {
         let released = self.expire(now).await?;
         let settling = self.remember(arrived);
+        if !publish_unfilled && approved.is_empty() && done.is_empty() && self.is_idle(now) {
+            return Ok(Absorbed { news: released, settling, ..Absorbed::default() });
+        }
+        self.standing.unsettle();
         let candidate = self.build(now);
         let judged = self.judge(candidate, approved, publish_unfilled, now);
         let steered = self.steer(&judged.table, self.state.pinned())?;
         let Judgement { table, guard, filled } = judged;
         let next = Next { table: Arc::new(table), guard, filled, steered, pin: self.state.pin.clone() };
         let done = self.commit(next, done, now).await?;
+        self.standing.settle();
         Ok(Absorbed { changed: done.changed, news: released || done.news, settling })
     }
 
@@ -200,7 +209,8 @@ impl Cycle {
         now: Timestamp,
     ) -> Result<(Absorbed, State), CycleError> {
         let (memories, usages) = (self.state.memories.clone(), self.usages.clone());
-        let marks = (self.listings.clone(), self.dirty.clone());
+        let marks = (self.listings.clone(), self.dirty.clone(), self.standing.clone());
+        let conflicts = Arc::clone(&self.state.conflicts);
         let settling = self.remember(arrived);
         let candidate = self.build(now);
         let judged = self.judge(candidate, &Approved::default(), false, now);
@@ -208,13 +218,16 @@ impl Cycle {
         let mut state = self.state.clone();
         state.guard = judged.guard;
         (self.state.memories, self.usages) = (memories, usages);
-        (self.listings, self.dirty) = marks;
+        (self.listings, self.dirty, self.standing) = marks;
+        self.state.conflicts = conflicts;
         Ok((Absorbed { changed: ChangedShape::of(&changes), news: false, settling }, state))
     }
 
     /// Ingests what polls found into what is remembered per BAS.
     fn remember(&mut self, arrived: Vec<Arrived>) -> Vec<Name> {
-        let owned = remember::owned(&self.state.table);
+        let of_arrived = |one: &Arrived| Some(&self.settings.members.get(&one.polled.name)?.owner);
+        let owners: HashSet<&Name> = arrived.iter().filter_map(of_arrived).collect();
+        let owned = self.state.table.by_owner(|owner| owners.contains(owner));
         let mut settling = Vec::new();
         for Arrived { polled, scheduled, at } in arrived {
             let name = polled.name.clone();
@@ -231,6 +244,7 @@ impl Cycle {
                 settling.push(name.clone());
             }
             if ingested.changed {
+                self.standing.touch(&name, ingested.touched);
                 self.listings.insert(name)
             } else {
                 self.dirty.insert(name)
@@ -239,16 +253,26 @@ impl Cycle {
         settling
     }
 
+    /// Whether building, judging and committing would come to what there is already.
+    fn is_idle(&self, now: Timestamp) -> bool {
+        self.state.snapshot.filled
+            && self.state.guard.holds.is_empty()
+            && self.listings.is_empty()
+            && self.standing.is_current(&self.claimants(now))
+    }
+
+    fn claimants(&self, now: Timestamp) -> FleetClaims<'_> {
+        let fleet = self.state.fleet(&self.settings.members);
+        FleetClaims::new(fleet, &self.settings.lines, &self.settings.claims, now)
+    }
+
     fn build(&mut self, now: Timestamp) -> Table {
-        let claimed = claims(
-            self.state.fleet(&self.settings.members),
-            &self.settings.lines,
-            &self.settings.claims,
-            now,
-        );
-        let built = build(claimed.claims, &self.state.table, &self.settings.build);
-        self.state.conflicts = built.conflicts;
-        built.table
+        let mut standing = std::mem::take(&mut self.standing);
+        let (table, conflicts) =
+            standing.bring(&self.claimants(now), &self.state.table, &self.settings.build);
+        self.standing = standing;
+        self.state.conflicts = conflicts;
+        table
     }
 
     fn judge(

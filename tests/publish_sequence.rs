@@ -23,7 +23,7 @@ use poolsync::publish::{
     Argv, Canary, Export, Failure, FailureReason, GroupsFile, Manifest, Published, Publisher, Query, Report,
     State, publish,
 };
-use poolsync::table::{Name, PoolName, Snapshot};
+use poolsync::table::{Name, PoolName, Snapshot, Table};
 use tempfile::TempDir;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, UdpSocket};
@@ -427,12 +427,12 @@ async fn only_entries_of_the_chosen_bas_are_in_the_file() {
     let place = Place::new();
     let groups = GroupsFile { format: groups_by_name("haproxy").unwrap(), path: place.path("targets.map") };
     let mut mixed = generation(1, &[("10.0.0.0/24", "gz-01"), ("10.1.0.0/24", "gz-02")]);
-    let mut entries = mixed.table.entries().to_vec();
+    let mut entries = Table::clone(&mixed.table).into_entries();
     // A static line with edges has no BAS.
     let mut line = entries[0].clone();
     (line.range, line.bas) = ("10.2.0.0/24".parse().unwrap(), None);
     entries.push(line);
-    mixed.table = poolsync::table::Table::new(entries).unwrap().into();
+    mixed.table = Table::new(entries).unwrap().into();
     let export = Export { groups: Some(groups), ..place.export() };
     let rows = |name: &str| {
         let text = place.text(name);

@@ -189,7 +189,7 @@ pub(super) fn steered(
 
 /// A table that names the owners of several: all that steering asks a table for.
 fn naming(tables: &[&Table]) -> Table {
-    let owners: BTreeSet<&Name> = tables.iter().flat_map(|t| t.entries()).map(|entry| &entry.owner).collect();
+    let owners: BTreeSet<&Name> = tables.iter().flat_map(|table| table.owners()).collect();
     let entries = (0..).zip(owners).filter_map(|(place, owner)| {
         Some(Entry {
             space: Name::default(),

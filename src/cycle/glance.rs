@@ -52,7 +52,7 @@ impl State {
     /// Where the configured lists of edges make no groups.
     pub fn glanced(mut self, arrived: Vec<Arrived>, now: Timestamp) -> Result<Self, CycleError> {
         let settings = Settings::of(&self.config);
-        let owned = remember::owned(&self.table);
+        let owned = self.table.by_owner(|_| true);
         for Arrived { polled, scheduled, at } in arrived {
             let Some(member) = settings.members.get(&polled.name) else { continue };
             let own = owned.get(&member.owner).cloned().unwrap_or_default();
@@ -60,7 +60,7 @@ impl State {
             let memory = self.memories.entry(polled.name.clone()).or_default();
             remember::ingest(memory, polled, scheduled, at, &own, &rules);
         }
-        let claimed = claims(self.fleet(&settings.members), &settings.lines, &settings.claims, now);
+        let claimed = claims(self.fleet(&settings.members), settings.lines.lines(), &settings.claims, now);
         let table = Arc::new(build(claimed.claims, &self.table, &settings.build).table);
         let steered = steered(&self, &settings, &self.drains.edges, &table, None)?;
         self.snapshot = Arc::new(Snapshot {

@@ -84,7 +84,7 @@ pub fn outlook(state: &State, runs: &Runs, now: Timestamp) -> Result<Outlook, Cy
 }
 
 fn candidate(state: &State, settings: &Settings, now: Timestamp) -> Table {
-    let claimed = claims(state.fleet(&settings.members), &settings.lines, &settings.claims, now);
+    let claimed = claims(state.fleet(&settings.members), settings.lines.lines(), &settings.claims, now);
     build(claimed.claims, &state.table, &settings.build).table
 }
 

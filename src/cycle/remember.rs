@@ -1,15 +1,11 @@
 //! From a poll to what is remembered of its BAS.
 
-use std::collections::BTreeMap;
-
 use jiff::Timestamp;
 
 use super::shaped::word;
 use crate::mib::Fault;
 use crate::poll::{Polled, State, TableResult};
-use crate::table::{
-    IngestSettings, Ingested, Memory, Name, Poll, PolledTable, Published, Table, TableOutcome,
-};
+use crate::table::{IngestSettings, Ingested, Memory, Name, Poll, PolledTable, Published, TableOutcome};
 
 /// Takes a poll in.
 pub(super) fn ingest(
@@ -75,15 +71,4 @@ fn not_read(name: &Name, reason: &str) -> PolledTable {
         unread: Vec::new(),
         bad_index: false,
     }
-}
-
-/// What a table has, by owner and space.
-pub(super) fn owned(table: &Table) -> BTreeMap<Name, Published> {
-    let mut owned: BTreeMap<Name, BTreeMap<Name, Vec<_>>> = BTreeMap::new();
-    for entry in table.entries() {
-        let spaces = owned.entry(entry.owner.clone()).or_default();
-        spaces.entry(entry.space.clone()).or_default().push(entry.range);
-    }
-    let sets = |spaces: BTreeMap<Name, Vec<_>>| spaces.into_iter().map(|(s, r)| (s, r.into_iter().collect()));
-    owned.into_iter().map(|(owner, spaces)| (owner, sets(spaces).collect())).collect()
 }

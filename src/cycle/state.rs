@@ -49,7 +49,7 @@ pub struct State {
     /// What is held.
     pub guard: GuardMemory,
     /// What overlaps.
-    pub conflicts: Vec<Conflict>,
+    pub conflicts: Arc<Vec<Conflict>>,
     /// What became of the last publication, by export.
     pub published: BTreeMap<Name, Published>,
     /// What is remembered of those before.
@@ -81,7 +81,7 @@ impl State {
             shown: loaded.shown,
             memories: loaded.memories,
             guard: loaded.guard,
-            conflicts: Vec::new(),
+            conflicts: Arc::default(),
             published: BTreeMap::new(),
             standings: BTreeMap::new(),
         }
@@ -143,8 +143,9 @@ impl State {
     /// Finds what overlaps, where no build has done so yet.
     pub fn find_conflicts(&mut self, now: Timestamp) {
         let settings = Settings::of(&self.config);
-        let claimed = claims(self.fleet(&settings.members), &settings.lines, &settings.claims, now);
-        self.conflicts = build(claimed.claims, &self.table, &settings.build).conflicts;
+        let (lines, rules) = (settings.lines.lines(), &settings.build);
+        let claimed = claims(self.fleet(&settings.members), lines, &settings.claims, now);
+        self.conflicts = Arc::new(build(claimed.claims, &self.table, rules).conflicts);
     }
 
     pub(super) fn fleet<'a>(&'a self, members: &'a BTreeMap<Name, Membership>) -> Fleet<'a> {

@@ -33,8 +33,7 @@ pub(super) fn lists(configured: Configured<'_>, previous: &Groups, table: &Table
     let mut owners = configured.owners.to_vec();
     let known: BTreeSet<Name> =
         owners.iter().filter(|o| !o.edges.is_empty()).map(|o| o.owner.clone()).collect();
-    let named: BTreeSet<&Name> = table.entries().iter().map(|entry| &entry.owner).collect();
-    for owner in named.into_iter().filter(|owner| !known.contains(*owner)) {
+    for owner in table.owners().into_iter().filter(|owner| !known.contains(*owner)) {
         owners.extend(last_lists(configured, previous, owner));
     }
     owners

@@ -234,7 +234,7 @@ impl World {
     }
 
     pub(crate) fn published(&self, owner: &Name) -> Published {
-        self.work.by_owner().remove(owner).unwrap_or_default()
+        self.work.by_owner(|one| one == owner).remove(owner).unwrap_or_default()
     }
 
     // The sentence, from build to commit.
