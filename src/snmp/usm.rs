@@ -3,11 +3,13 @@
 
 mod clock;
 mod crypto;
+mod keyfile;
 mod keyring;
 mod keys;
 mod message;
 
 pub(super) use clock::Clock;
+pub(super) use keyfile::Malformed as MalformedKeys;
 pub(super) use keyring::Keyring;
 pub(super) use keys::Keys;
 pub(super) use message::{
