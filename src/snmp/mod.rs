@@ -7,7 +7,7 @@
 //! * `usm`: keys, digests, ciphers, clocks and messages of SNMPv3;
 //! * `keys`: the file that keys are kept in from one run to the next;
 //! * `transport`: the sockets, and whose answer a datagram is; `pace`: when a limited router
-//!   may be asked; `exchange`: one question with its transmissions, pauses and caps;
+//!   may be asked; `latency`: how long it takes to answer; `exchange`: one question with its transmissions, pauses and caps;
 //! * `dialect`, `v3`, `report`: how a question is put, and what is believed of an answer;
 //! * `walk`: tables from their first row to their proven end;
 //! * `agent`, `snmprec`: recorded walks, and the agent that serves them.
@@ -19,6 +19,7 @@ mod encode;
 mod exchange;
 mod hex;
 mod keys;
+mod latency;
 mod message;
 mod oid;
 mod pace;
