@@ -10,7 +10,7 @@ use jiff::Timestamp;
 
 use super::args::PollArgs;
 use super::exit::Exit;
-use super::output::print;
+use super::output::{complain, print};
 use super::owner::{daemon, shape};
 use super::site::{Secrets, Site};
 use super::stop::Stop;
@@ -64,7 +64,11 @@ pub(crate) async fn collected(
 ) -> Result<Vec<Arrived>, Stop> {
     let transport =
         Transport::new().map_err(|e| Stop::failed(format!("no UDP socket can be opened: {e}")))?;
-    let fleet = Fleet::new(&site.config, Arc::clone(&site.library), transport);
+    let keys = site.config.control.keys();
+    if let Err(error) = transport.load_keys(&keys) {
+        complain(&format!("keys of an earlier run are made anew: {error}"));
+    }
+    let fleet = Fleet::new(&site.config, Arc::clone(&site.library), transport.clone());
     let jobs = jobs(&fleet, Timestamp::now())?;
     let bar = progress(jobs.len());
     let concurrency = usize::try_from(site.config.poll.concurrency).unwrap_or(usize::MAX);
@@ -74,7 +78,18 @@ pub(crate) async fn collected(
     })
     .await;
     bar.finish_and_clear();
+    keep_keys(&transport, &keys);
     Ok(arrived)
+}
+
+/// Keeps localised keys for the next run. Where no service ever ran, its runtime directory is
+/// not there, and nothing is kept.
+fn keep_keys(transport: &Transport, path: &Path) {
+    if path.parent().is_some_and(Path::is_dir)
+        && let Err(error) = transport.save_keys(path)
+    {
+        complain(&format!("keys are not kept for the next run: {error}"));
+    }
 }
 
 /// A bar on a terminal, nothing elsewhere.

@@ -38,6 +38,11 @@ impl PduKind {
         }
     }
 
+    /// Whether it is answered (RFC 3411, 2.8).
+    pub(super) fn is_confirmed(self) -> bool {
+        matches!(self, Self::Get | Self::GetNext | Self::Set | Self::GetBulk | Self::Inform)
+    }
+
     fn from_tag(tag: u8) -> Option<Self> {
         [
             Self::Get,

@@ -5,8 +5,9 @@
 //!
 //! * `ber`, `encode`: octets read strictly, and written; `message`: PDUs and v2c;
 //! * `usm`: keys, digests, ciphers, clocks and messages of SNMPv3;
+//! * `keys`: the file that keys are kept in from one run to the next;
 //! * `transport`: the sockets, and whose answer a datagram is; `pace`: when a limited router
-//!   may be asked; `exchange`: one question with its transmissions, pauses and caps;
+//!   may be asked; `latency`: how long it takes to answer; `exchange`: one question with its transmissions, pauses and caps;
 //! * `dialect`, `v3`, `report`: how a question is put, and what is believed of an answer;
 //! * `walk`: tables from their first row to their proven end;
 //! * `agent`, `snmprec`: recorded walks, and the agent that serves them.
@@ -17,6 +18,8 @@ mod dialect;
 mod encode;
 mod exchange;
 mod hex;
+mod keys;
+mod latency;
 mod message;
 mod oid;
 mod pace;
@@ -30,6 +33,7 @@ mod value;
 mod walk;
 
 pub use agent::{ReplayAgent, ReplayEngine, ReplayEngineError};
+pub use keys::{KeyFileError, KeyFileProblem};
 pub use oid::{MAX_ARCS, Oid, ParseOidError};
 pub use snmprec::{Recording, RecordingError};
 pub use target::{

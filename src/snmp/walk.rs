@@ -2,6 +2,7 @@
 
 mod cursor;
 mod fault;
+mod silence;
 mod stride;
 
 use std::collections::BTreeMap;
@@ -10,8 +11,9 @@ use serde::Serialize;
 
 use self::cursor::{Asked, Walk};
 use self::fault::Fault;
+use self::silence::Silence;
 use self::stride::Stride;
-use super::dialect::{Dialect, Question};
+use super::dialect::{Dialect, Look, Question};
 use super::exchange::Line;
 use super::message::{Pdu, PduKind};
 use super::target::{Credentials, Target};
@@ -126,6 +128,7 @@ pub struct Cost {
 pub struct Session {
     line: Line,
     dialect: Dialect,
+    silence: Silence,
     /// Rows of all tables so far.
     rows: u64,
 }
@@ -141,7 +144,7 @@ impl Session {
                 Dialect::V3(Box::new(Conversation::new(transport, line.peer, user, engine)))
             }
         };
-        Self { line, dialect, rows: 0 }
+        Self { line, dialect, silence: Silence::default(), rows: 0 }
     }
 
     /// GET: a value for each OID, in order; exceptions are values. Under v2c a context is
@@ -150,6 +153,9 @@ impl Session {
     /// # Errors
     /// Where no proper answer came.
     pub async fn get(&mut self, context: &Context, oids: &[Oid]) -> Result<Vec<Value>, Failure> {
+        if let Some(failure) = self.silence.in_context(context) {
+            return Err(failure);
+        }
         let mut values = Vec::with_capacity(oids.len());
         let mut stride = Stride::new(oids.len(), Some(0), 0);
         while let Some(rest) = oids.get(values.len()..).filter(|rest| !rest.is_empty()) {
@@ -225,6 +231,24 @@ impl Session {
         stride: &mut Stride,
         max_rows: Option<u32>,
     ) -> (Outcome, String) {
+        let ended = match self.silence.in_context(context) {
+            Some(failure) => Err(failure),
+            None => self.run_on(context, walk, stride, max_rows).await,
+        };
+        match ended {
+            Ok(()) if walk.found_nothing() => (Outcome::Unsupported, String::new()),
+            Ok(()) => (Outcome::Complete, String::new()),
+            Err(failure) => (Outcome::Failed(failure.reason), failure.detail),
+        }
+    }
+
+    async fn run_on(
+        &mut self,
+        context: &Context,
+        walk: &mut Walk,
+        stride: &mut Stride,
+        max_rows: Option<u32>,
+    ) -> Result<(), Failure> {
         let before = self.rows;
         let max_rows = max_rows.map_or(u64::MAX, u64::from);
         while let Some(asked) = walk.next(stride.width()) {
@@ -232,24 +256,17 @@ impl Session {
             self.rows = before + u64::try_from(walk.rows.len()).unwrap_or(u64::MAX);
             match step {
                 Ok(()) => stride.good(),
-                Err(fault) => {
-                    if !stride.smaller(fault.trouble) {
-                        let failure = self.last_word(fault).await;
-                        return (Outcome::Failed(failure.reason), failure.detail);
-                    }
-                }
+                Err(fault) if stride.smaller(fault.trouble) => {}
+                Err(fault) => return Err(self.conclude(context, fault).await),
             }
             if self.rows - before > max_rows {
-                let failure = self.line.too_large("rows of this table", max_rows);
-                return (Outcome::Failed(failure.reason), failure.detail);
+                return Err(self.line.too_large("rows of this table", max_rows));
             }
             if self.rows > u64::from(self.line.limits.max_rows) {
-                let failure = self.line.too_large("rows", u64::from(self.line.limits.max_rows));
-                return (Outcome::Failed(failure.reason), failure.detail);
+                return Err(self.line.too_large("rows", u64::from(self.line.limits.max_rows)));
             }
         }
-        let outcome = if walk.found_nothing() { Outcome::Unsupported } else { Outcome::Complete };
-        (outcome, String::new())
+        Ok(())
     }
 
     /// One question of a walk, and what its answer adds.
@@ -283,16 +300,19 @@ impl Session {
     /// Asks, and gives a Response without an error.
     async fn ask(&mut self, question: Question<'_>) -> Result<Pdu, Fault> {
         match self.dialect.ask(&mut self.line, question).await {
-            Ok(pdu) if pdu.error_status == 0 => Ok(pdu),
+            Ok(pdu) if pdu.error_status == 0 => {
+                self.silence.broken(question.context);
+                Ok(pdu)
+            }
             Ok(pdu) => Err(Fault::refused(pdu.error_status, pdu.error_index, &question)),
             Err(unanswered) => Err(Fault::unanswered(unanswered, &question, self.dialect.is_acquainted())),
         }
     }
 
-    /// What is said of a fault that ends a walk: of a silence, what it comes from.
+    /// What is said of a fault that ends a GET: of a silence, what it comes from.
     async fn last_word(&mut self, fault: Fault) -> Failure {
         if fault.silent
-            && let Some(failure) = self.dialect.look_into(&mut self.line).await
+            && let Some(Look::Deaf(failure)) = self.dialect.look_into(&mut self.line).await
         {
             return failure;
         }
