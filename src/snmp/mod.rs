@@ -16,6 +16,9 @@ mod ber;
 mod dialect;
 mod encode;
 mod exchange;
+#[cfg(any(test, feature = "fuzz"))]
+#[path = "../../tests/fuzz/snmp.rs"]
+pub(crate) mod fuzz;
 mod hex;
 mod message;
 mod oid;

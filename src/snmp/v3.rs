@@ -1,5 +1,8 @@
 //! Talking SNMPv3 to one target: discovery, questions, and what comes back.
 
+#[cfg(any(test, feature = "fuzz"))]
+#[path = "../../tests/fuzz/v3.rs"]
+pub(super) mod fuzz;
 mod judge;
 
 use std::net::SocketAddr;

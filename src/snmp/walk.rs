@@ -2,6 +2,9 @@
 
 mod cursor;
 mod fault;
+#[cfg(any(test, feature = "fuzz"))]
+#[path = "../../tests/fuzz/walk.rs"]
+pub(super) mod fuzz;
 mod stride;
 
 use std::collections::BTreeMap;
