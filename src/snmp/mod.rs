@@ -6,7 +6,7 @@
 //! * `ber`, `encode`: octets read strictly, and written; `message`: PDUs and v2c;
 //! * `usm`: keys, digests, ciphers, clocks and messages of SNMPv3;
 //! * `transport`: the sockets, and whose answer a datagram is; `pace`: when a limited router
-//!   may be asked; `exchange`: one question with its transmissions, pauses and caps;
+//!   may be asked; `slots`: how many are talked with at a time; `exchange`: one question with its transmissions, pauses and caps;
 //! * `dialect`, `v3`, `report`: how a question is put, and what is believed of an answer;
 //! * `walk`: tables from their first row to their proven end;
 //! * `agent`, `snmprec`: recorded walks, and the agent that serves them.
@@ -24,6 +24,7 @@ mod message;
 mod oid;
 mod pace;
 mod report;
+mod slots;
 mod snmprec;
 mod target;
 mod transport;
@@ -40,4 +41,4 @@ pub use target::{
 };
 pub use transport::{Heard, Transport};
 pub use value::Value;
-pub use walk::{Columns, Cost, Failure, Outcome, Reason, Session, TableRead};
+pub use walk::{Columns, Cost, Failure, Learnt, Opening, Outcome, Reason, Session, TableRead};

@@ -160,7 +160,7 @@ impl Conversation {
     async fn shows_life(&self, line: &mut Line, known: &Known, keys: &Keys) -> bool {
         let context = Context::default();
         let question =
-            Question { context: &context, kind: PduKind::Get, oids: &[], repetitions: 0, tries: LIFE_TRIES };
+            Question { context: &context, kind: PduKind::Get, once: &[], oids: &[], repetitions: 0, tries: LIFE_TRIES };
         let mut pending = line.expect();
         let id = pending.id;
         let Ok(datagram) = self.seal(&question, id, known, Some(keys)) else { return false };

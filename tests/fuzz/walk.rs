@@ -1,7 +1,7 @@
 //! A walk against an agent that answers anything, for the fuzz targets.
 
 use super::cursor::Walk;
-use super::stride::{Stride, Trouble};
+use super::stride::{Good, Stride, Trouble};
 use super::{Columns, Reason};
 use crate::fuzz::Bytes;
 use crate::snmp::message::Varbind;
@@ -18,7 +18,7 @@ pub(in crate::snmp) fn drive(bytes: &mut Bytes<'_>) {
     columns.dedup();
     let columns = Columns { entry: entry.clone(), columns };
     let mut walk = Walk::table(&columns);
-    let mut stride = Stride::new(columns.columns.len(), None, u32::from(bytes.octet() % 32));
+    let mut stride = Stride::new(columns.columns.len(), None, u32::from(bytes.octet() % 32)).at_once(50);
     let (mut came, mut answered) = (0, Vec::new());
     for _ in 0..MOST {
         let Some(asked) = walk.next(stride.width()) else { break };
@@ -44,7 +44,7 @@ pub(in crate::snmp) fn drive(bytes: &mut Bytes<'_>) {
         assert!(asked.oids != answered, "what had a good answer is asked again");
         match walk.take(&asked, varbinds, bulk) {
             Ok(()) => {
-                stride.good();
+                stride.good(Good { whole: count > 0, octets: u64::try_from(count).unwrap_or(0) * 40 });
                 answered = asked.oids;
             }
             Err(failure) if failure.reason == Reason::Malformed && stride.smaller(Trouble::TooMuch) => {}
