@@ -10,7 +10,7 @@ use jiff::Timestamp;
 
 use super::args::PollArgs;
 use super::exit::Exit;
-use super::output::print;
+use super::output::{complain, print};
 use super::owner::{daemon, shape};
 use super::site::{Secrets, Site};
 use super::stop::Stop;
@@ -43,7 +43,11 @@ pub(crate) async fn run(args: &PollArgs, config: &Path, json: bool) -> Result<Ex
 pub(crate) async fn poll(cycle: &mut Cycle, site: &Site, request: &PollRequest) -> Result<PollShape, Stop> {
     let transport =
         Transport::new().map_err(|e| Stop::failed(format!("no UDP socket can be opened: {e}")))?;
-    let fleet = Fleet::new(&site.config, Arc::clone(&site.library), transport);
+    let keys = site.config.control.keys();
+    if let Err(error) = transport.load_keys(&keys) {
+        complain(&format!("keys of an earlier run are made anew: {error}"));
+    }
+    let fleet = Fleet::new(&site.config, Arc::clone(&site.library), transport.clone());
     let jobs = cycle.jobs(&fleet, request, !request.force, Timestamp::now())?;
     let bar = progress(jobs.len());
     let concurrency = usize::try_from(site.config.poll.concurrency).unwrap_or(usize::MAX);
@@ -53,6 +57,7 @@ pub(crate) async fn poll(cycle: &mut Cycle, site: &Site, request: &PollRequest) 
     })
     .await;
     bar.finish_and_clear();
+    keep_keys(&transport, &keys);
     let bas = arrived.iter().map(|one| polled_shape(&one.polled)).collect();
     if request.dry_run {
         let (absorbed, state) = cycle.rehearse(arrived, Timestamp::now())?;
@@ -64,6 +69,16 @@ pub(crate) async fn poll(cycle: &mut Cycle, site: &Site, request: &PollRequest) 
     cycle.prune(Timestamp::now()).await?;
     let published = published.iter().map(published_shape).collect();
     Ok(poll_shape(cycle.state(), &absorbed, bas, published))
+}
+
+/// Keeps localised keys for the next run. Where no service ever ran, its runtime directory is
+/// not there, and nothing is kept.
+fn keep_keys(transport: &Transport, path: &Path) {
+    if path.parent().is_some_and(Path::is_dir)
+        && let Err(error) = transport.save_keys(path)
+    {
+        complain(&format!("keys are not kept for the next run: {error}"));
+    }
 }
 
 /// A bar on a terminal, nothing elsewhere.

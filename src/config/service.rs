@@ -95,6 +95,14 @@ impl Control {
         Self { socket: socket.into() }
     }
 
+    /// The file that localised keys of SNMPv3 are kept in between runs, beside the socket: in
+    /// the runtime directory, which is memory, with the store at its usual place.
+    pub fn keys(&self) -> PathBuf {
+        let mut keys = self.socket.as_os_str().to_owned();
+        keys.push(".keys");
+        keys.into()
+    }
+
     pub(super) fn read(cx: &mut Context, section: &Section<'_>, default: Self) -> Self {
         Self { socket: section.read_or(cx, "socket", default.socket, file) }
     }

@@ -72,6 +72,12 @@ pub async fn run(site: Site, reload: Reload) -> Result<(), DaemonError> {
     let mut hangup = signal(SignalKind::hangup()).map_err(system("cannot wait for SIGHUP"))?;
     let transport = Transport::new().map_err(system("no UDP socket can be opened"))?;
     let cycle = Cycle::open(Arc::clone(&site.config), Arc::clone(&site.exports), Timestamp::now()).await?;
+    // The store's lock is held: the file is nobody else's.
+    let keys = site.config.control.keys();
+    match transport.load_keys(&keys) {
+        Ok(count) => tracing::debug!(count, "keys of an earlier run"),
+        Err(error) => tracing::warn!(%error, "keys of an earlier run are made anew"),
+    }
     let (handle, requests) = Handle::new(QUEUE);
     let stop = CancellationToken::new();
     let sockets = listen::Sockets::open(&site.config).await?;

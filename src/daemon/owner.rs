@@ -2,6 +2,7 @@
 //! find in batches, has the result published, and answers requests in between.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
@@ -40,6 +41,8 @@ pub(super) struct Owner {
     cycle: Cycle,
     site: Site,
     transport: Transport,
+    /// Where localised keys are kept.
+    keys: PathBuf,
     fleet: Fleet,
     reload: Reload,
     schedule: Schedule,
@@ -63,6 +66,7 @@ impl Owner {
         let fleet = Fleet::new(&site.config, Arc::clone(&site.library), transport.clone());
         let mut owner = Self {
             cycle,
+            keys: site.config.control.keys(),
             site,
             transport,
             fleet,
@@ -339,6 +343,7 @@ impl Owner {
         if let Err(e) = self.cycle.flush().await {
             tracing::error!(error = %e, "what is remembered is not written");
         }
+        self.keep_keys().await;
         // With the first tick already: a service that starts anew every hour drops history too.
         let prunes = self.ticks.is_multiple_of(PRUNE_EVERY);
         self.ticks = self.ticks.wrapping_add(1);
@@ -348,6 +353,18 @@ impl Owner {
         let state = self.cycle.state();
         let status = format!("generation {}, {} held", state.snapshot.generation, state.guard.holds.len());
         tell(&[NotifyState::Status(&status)]);
+    }
+
+    /// Keeps localised keys for the next start. Without them it takes longer, and no more.
+    fn keep_keys(&self) -> impl Future<Output = ()> + use<> {
+        let (transport, keys) = (self.transport.clone(), self.keys.clone());
+        async move {
+            match tokio::task::spawn_blocking(move || transport.save_keys(&keys)).await {
+                Ok(Ok(())) => {}
+                Ok(Err(error)) => tracing::warn!(%error, "keys are not kept for the next start"),
+                Err(error) => tracing::error!(%error, "keys are not kept for the next start"),
+            }
+        }
     }
 
     /// Ends: what has arrived is committed, polls that run are left.
@@ -363,6 +380,7 @@ impl Owner {
                 }
             }
         }
+        self.keep_keys().await;
         self.cycle.flush().await?;
         self.cycle.close().await
     }

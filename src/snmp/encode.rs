@@ -129,7 +129,7 @@ impl Writer {
     }
 
     /// A PDU whose varbinds are encoded already.
-    fn pdu_of(&mut self, head: &Pdu, list: &[u8]) {
+    pub(super) fn pdu_of(&mut self, head: &Pdu, list: &[u8]) {
         self.constructed(head.kind.tag(), |w| {
             w.integer(i64::from(head.request_id));
             w.integer(i64::from(head.error_status));

@@ -5,6 +5,7 @@
 //!
 //! * `ber`, `encode`: octets read strictly, and written; `message`: PDUs and v2c;
 //! * `usm`: keys, digests, ciphers, clocks and messages of SNMPv3;
+//! * `keys`: the file that keys are kept in from one run to the next;
 //! * `transport`: the sockets, and whose answer a datagram is; `pace`: when a limited router
 //!   may be asked; `slots`: how many are talked with at a time; `exchange`: one question with its transmissions, pauses and caps;
 //! * `dialect`, `v3`, `report`: how a question is put, and what is believed of an answer;
@@ -20,6 +21,7 @@ mod exchange;
 #[path = "../../tests/fuzz/snmp.rs"]
 pub(crate) mod fuzz;
 mod hex;
+mod keys;
 mod message;
 mod oid;
 mod pace;
@@ -33,7 +35,8 @@ mod v3;
 mod value;
 mod walk;
 
-pub use agent::ReplayAgent;
+pub use agent::{ReplayAgent, ReplayEngine, ReplayEngineError};
+pub use keys::{KeyFileError, KeyFileProblem};
 pub use oid::{MAX_ARCS, Oid, ParseOidError};
 pub use snmprec::{Recording, RecordingError};
 pub use target::{

@@ -1,6 +1,7 @@
 //! Reports: what an agent says that it could not do with a message (RFC 3414, 3.2; RFC 3412,
 //! 7.2; RFC 3413, 3.2).
 
+use super::Oid;
 use super::message::Pdu;
 use super::target::{KeyExtension, PrivacyProtocol, User};
 use super::walk::{Failure, Reason};
@@ -27,6 +28,9 @@ pub(super) enum Report {
 }
 
 impl Report {
+    /// How many kinds there are.
+    pub(super) const COUNT: usize = Self::Other as usize + 1;
+
     pub(super) fn of(pdu: &Pdu) -> Self {
         let Some(varbind) = pdu.varbinds.first() else { return Self::Other };
         let arcs = varbind.oid.arcs();
@@ -41,6 +45,22 @@ impl Report {
             (_, Some(3), _) => Self::UnknownHandler,
             (_, _, Some(4 | 5)) => Self::UnknownContext,
             _ => Self::Other,
+        }
+    }
+
+    /// What an agent reports it by.
+    pub(super) fn oid(self) -> Option<Oid> {
+        let under = |root: &[u32], arc| Some(Oid::new(root).child(&[arc, 0]));
+        match self {
+            Self::UnsupportedLevel => under(&USM_STATS, 1),
+            Self::NotInTimeWindow => under(&USM_STATS, 2),
+            Self::UnknownUser => under(&USM_STATS, 3),
+            Self::UnknownEngine => under(&USM_STATS, 4),
+            Self::WrongDigest => under(&USM_STATS, 5),
+            Self::DecryptionError => under(&USM_STATS, 6),
+            Self::UnknownHandler => under(&MPD_STATS, 3),
+            Self::UnknownContext => under(&TARGET_OBJECTS, 5),
+            Self::Other => None,
         }
     }
 

@@ -6,14 +6,18 @@ mod crypto;
 #[cfg(any(test, feature = "fuzz"))]
 #[path = "../../tests/fuzz/usm.rs"]
 pub(super) mod fuzz;
+mod keyfile;
 mod keyring;
 mod keys;
 mod message;
 
 pub(super) use clock::Clock;
+pub(super) use keyfile::Malformed as MalformedKeys;
 pub(super) use keyring::Keyring;
 pub(super) use keys::Keys;
-pub(super) use message::{Envelope, Incoming, discovery, read, read_scoped, seal};
+pub(super) use message::{
+    Envelope, Incoming, Scoped, discovery, read, read_in_context, read_scoped, seal, seal_answer,
+};
 
 #[cfg(test)]
 mod tests;

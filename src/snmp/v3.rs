@@ -49,6 +49,8 @@ pub(super) struct Conversation {
     peer: SocketAddr,
     user: User,
     known: Option<Known>,
+    /// The user's keys at the engine of this id.
+    keys: Option<(Vec<u8>, Arc<Keys>)>,
 }
 
 /// What came back, if it was for us.
@@ -75,7 +77,7 @@ impl Conversation {
                 .or_else(|| Some(Known::new(pinned.clone(), Clock::guessed(0, 0, Instant::now())))),
             None => known,
         };
-        Self { transport: transport.clone(), peer, user, known }
+        Self { transport: transport.clone(), peer, user, known, keys: None }
     }
 
     /// Whether the target's engine is known: then a silent target is one that does not like
@@ -216,14 +218,18 @@ impl Conversation {
         self.known = Some(known);
     }
 
-    async fn keys(&self, engine_id: &[u8]) -> Result<Option<Arc<Keys>>, Failure> {
+    async fn keys(&mut self, engine_id: &[u8]) -> Result<Option<Arc<Keys>>, Failure> {
         if self.user.auth.is_none() {
             return Ok(None);
         }
-        match self.transport.keyring().keys(&self.user, engine_id).await {
-            Some(keys) => Ok(Some(keys)),
-            None => Err(Failure::new(Reason::SendFailed, "no keys can be made of an empty password")),
+        if let Some((_, keys)) = self.keys.as_ref().filter(|(id, _)| id == engine_id) {
+            return Ok(Some(Arc::clone(keys)));
         }
+        let Some(keys) = self.transport.keyring().keys(&self.user, engine_id).await else {
+            return Err(Failure::new(Reason::SendFailed, "no keys can be made of an empty password"));
+        };
+        self.keys = Some((engine_id.to_vec(), Arc::clone(&keys)));
+        Ok(Some(keys))
     }
 }
 

@@ -1,4 +1,6 @@
 use super::super::encode::community_message;
+use super::super::message::{Pdu, PduKind, Varbind};
+use super::super::{Oid, Value};
 use super::*;
 
 const TABLE: &str = "1.3.6.1.2.1.1.1.0|4|box\n1.3.6.1.9.1.1|2|11\n1.3.6.1.9.1.2|2|12\n1.3.6.1.9.2.1|2|21\n";
@@ -9,7 +11,7 @@ fn oid(text: &str) -> Oid {
 
 fn served(text: &str) -> Served {
     let recordings = HashMap::from([(b"public".to_vec(), Arc::new(Recording::parse(text).unwrap()))]);
-    Served { recordings: Mutex::new(recordings), max_octets: AtomicUsize::new(DEFAULT_OCTETS) }
+    Served { recordings: Mutex::new(recordings), engine: None, max_octets: AtomicUsize::new(DEFAULT_OCTETS) }
 }
 
 fn request(kind: PduKind, numbers: (i32, i32), oids: &[&str]) -> Pdu {
@@ -111,7 +113,7 @@ fn what_is_no_request_to_it_is_not_answered() {
     assert_eq!(served.answer(&community_message(b"private", &get)), None);
     assert_eq!(served.answer(&community_message(b"public", &request(PduKind::Response, (0, 0), &[]))), None);
     assert_eq!(served.answer(b"nonsense"), None);
-    assert_eq!(ask(&served, &request(PduKind::Set, (0, 0), &["1.3"])).error_status, NOT_WRITABLE);
+    assert_eq!(ask(&served, &request(PduKind::Set, (0, 0), &["1.3"])).error_status, 17);
 }
 
 #[tokio::test]

@@ -1,35 +1,59 @@
 //! Keys that were made once: hashing a password takes milliseconds, localising the result to
-//! another engine microseconds.
+//! another engine microseconds, unless it has to be stretched for it.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Duration;
 
-use super::crypto::password_key;
+use tokio::time::Instant;
+
+use super::crypto::{hash, password_key};
+use super::keyfile::{self, Id, Malformed, Saved};
 use super::keys::{Keys, localise, privacy_key};
 use crate::snmp::target::User;
-use crate::snmp::{AuthProtocol, KeyExtension, PrivacyProtocol};
+use crate::snmp::{AuthProtocol, KeyExtension};
 
 /// Localised keys kept at most. Engine ids come from unauthenticated answers: their number
 /// must have an end.
 const MAX_KEPT: usize = 65_536;
+/// How long keys are kept while nobody uses them. Those of a password that was changed, or of
+/// a router that is gone, do not stay.
+const UNUSED: Duration = Duration::from_secs(86_400);
 
 /// The keys of all users at all engines so far.
-#[derive(Default)]
 pub(in crate::snmp) struct Keyring {
     passwords: Mutex<HashMap<PasswordId, PasswordKey>>,
-    localised: Mutex<HashMap<KeysId, Arc<Keys>>>,
+    kept: Mutex<Kept>,
+    made: AtomicU64,
 }
 
 type PasswordId = (AuthProtocol, Vec<u8>);
 /// Filled by the first who needs it, while the others wait.
 type PasswordKey = Arc<OnceLock<Option<Vec<u8>>>>;
 
-#[derive(Clone, PartialEq, Eq, Hash)]
-struct KeysId {
-    auth: PasswordId,
-    privacy: Option<(PrivacyProtocol, Vec<u8>)>,
-    extension: KeyExtension,
-    engine_id: Vec<u8>,
+/// Localised keys, each under a digest of all that it was made of: another password,
+/// protocol or engine is another id.
+struct Kept {
+    /// Makes the ids unlike those of any other keyring.
+    salt: [u8; 32],
+    keys: HashMap<Id, One>,
+    /// Since when uses are noted.
+    since: Instant,
+    /// Whether there are others than at the last save.
+    changed: bool,
+}
+
+struct One {
+    keys: Arc<Keys>,
+    used: bool,
+}
+
+impl Default for Keyring {
+    fn default() -> Self {
+        let kept = Kept { salt: rand::random(), keys: HashMap::new(), since: Instant::now(), changed: false };
+        Self { passwords: Mutex::default(), kept: Mutex::new(kept), made: AtomicU64::new(0) }
+    }
 }
 
 impl std::fmt::Debug for Keyring {
@@ -39,39 +63,71 @@ impl std::fmt::Debug for Keyring {
 }
 
 impl Keyring {
-    /// The keys of an authenticating user at an engine. None where a password is empty, or
-    /// the runtime is shutting down.
+    /// The keys of an authenticating user at an engine. Where they are not there yet, they
+    /// are made off the runtime. None where a password is empty, or the runtime is shutting
+    /// down.
     pub(in crate::snmp) async fn keys(self: &Arc<Self>, user: &User, engine_id: &[u8]) -> Option<Arc<Keys>> {
-        let (protocol, secret) = user.auth.as_ref()?;
-        let id = KeysId {
-            auth: (*protocol, secret.expose().to_vec()),
-            privacy: user.privacy.as_ref().map(|(protocol, secret)| (*protocol, secret.expose().to_vec())),
-            extension: user.key_extension,
-            engine_id: engine_id.to_vec(),
-        };
-        if let Some(keys) = unpoisoned(&self.localised).get(&id) {
-            return Some(Arc::clone(keys));
+        user.auth.as_ref()?;
+        if let Some(keys) = self.kept().find(user, engine_id) {
+            return Some(keys);
         }
-        let ring = Arc::clone(self);
-        tokio::task::spawn_blocking(move || ring.make(id)).await.ok().flatten()
+        let (ring, user, engine_id) = (Arc::clone(self), user.clone(), engine_id.to_vec());
+        tokio::task::spawn_blocking(move || ring.make(&user, &engine_id)).await.ok().flatten()
     }
 
-    fn make(&self, id: KeysId) -> Option<Arc<Keys>> {
-        let auth = self.localised_key(&id.auth, &id.engine_id)?;
-        let privacy = match &id.privacy {
+    /// How often keys had to be made.
+    pub(in crate::snmp) fn made(&self) -> u64 {
+        self.made.load(Ordering::Relaxed)
+    }
+
+    /// Drops what nobody used for a day, and gives what a file of keys is to hold. None where
+    /// that is what was saved last.
+    pub(in crate::snmp) fn save(&self, now: Instant) -> Option<String> {
+        let mut kept = self.kept();
+        if now.saturating_duration_since(kept.since) >= UNUSED {
+            kept.drop_unused(now);
+            unpoisoned(&self.passwords).clear();
+        }
+        if !std::mem::take(&mut kept.changed) {
+            return None;
+        }
+        let mut keys: Vec<_> = kept.keys.iter().map(|(id, one)| (*id, (*one.keys).clone())).collect();
+        keys.sort_unstable_by_key(|(id, _)| *id);
+        Some(keyfile::render(&Saved { salt: kept.salt, keys }))
+    }
+
+    /// That what was last given to be saved was not.
+    pub(in crate::snmp) fn not_saved(&self) {
+        self.kept().changed = true;
+    }
+
+    /// Takes over what an earlier run saved, before any keys are made. Gives how many.
+    pub(in crate::snmp) fn load(&self, text: &str) -> Result<usize, Malformed> {
+        let Saved { salt, keys } = keyfile::parse(text)?;
+        let mut kept = self.kept();
+        if !kept.keys.is_empty() {
+            return Ok(0);
+        }
+        kept.salt = salt;
+        kept.since = Instant::now();
+        let held = keys.into_iter().take(MAX_KEPT);
+        kept.keys = held.map(|(id, keys)| (id, One { keys: Arc::new(keys), used: false })).collect();
+        Ok(kept.keys.len())
+    }
+
+    fn make(&self, user: &User, engine_id: &[u8]) -> Option<Arc<Keys>> {
+        let (protocol, password) = user.auth.as_ref()?;
+        self.made.fetch_add(1, Ordering::Relaxed);
+        let auth = self.localised_key(&(*protocol, password.expose().to_vec()), engine_id)?;
+        let privacy = match &user.privacy {
             None => None,
-            Some((protocol, password)) => {
-                let key = self.localised_key(&(id.auth.0, password.clone()), &id.engine_id)?;
-                let key = privacy_key(id.auth.0, *protocol, id.extension, key, &id.engine_id)?;
-                Some((*protocol, key))
+            Some((privacy, password)) => {
+                let key = self.localised_key(&(*protocol, password.expose().to_vec()), engine_id)?;
+                Some((*privacy, privacy_key(*protocol, *privacy, user.key_extension, key, engine_id)?))
             }
         };
-        let keys = Arc::new(Keys { auth: (id.auth.0, auth), privacy });
-        let mut localised = unpoisoned(&self.localised);
-        if localised.len() >= MAX_KEPT {
-            localised.clear();
-        }
-        localised.insert(id, Arc::clone(&keys));
+        let keys = Arc::new(Keys { auth: (*protocol, auth), privacy });
+        self.kept().add(user, engine_id, Arc::clone(&keys));
         Some(keys)
     }
 
@@ -80,6 +136,60 @@ impl Keyring {
         let key = cell.get_or_init(|| password_key(id.0, &id.1)).as_ref()?;
         Some(localise(id.0, key, engine_id))
     }
+
+    fn kept(&self) -> MutexGuard<'_, Kept> {
+        unpoisoned(&self.kept)
+    }
+}
+
+impl Kept {
+    fn find(&mut self, user: &User, engine_id: &[u8]) -> Option<Arc<Keys>> {
+        let one = self.keys.get_mut(&id(&self.salt, user, engine_id))?;
+        one.used = true;
+        Some(Arc::clone(&one.keys))
+    }
+
+    fn add(&mut self, user: &User, engine_id: &[u8], keys: Arc<Keys>) {
+        if self.keys.len() >= MAX_KEPT {
+            self.keys.clear();
+        }
+        self.keys.insert(id(&self.salt, user, engine_id), One { keys, used: true });
+        self.changed = true;
+    }
+
+    fn drop_unused(&mut self, now: Instant) {
+        let before = self.keys.len();
+        self.keys.retain(|_, one| std::mem::take(&mut one.used));
+        self.changed |= self.keys.len() != before;
+        self.since = now;
+    }
+}
+
+/// The digest of all that keys are made of.
+fn id(salt: &[u8], user: &User, engine_id: &[u8]) -> Id {
+    let extension = match user.key_extension {
+        KeyExtension::Blumenthal => b'b',
+        KeyExtension::Reeder => b'r',
+    };
+    let mut all = salt.to_vec();
+    // Each with its length before it, so that no two lists run together to the same octets.
+    let mut push = |octets: &[u8]| {
+        all.extend(u64::try_from(octets.len()).unwrap_or(u64::MAX).to_be_bytes());
+        all.extend_from_slice(octets);
+    };
+    push(engine_id);
+    push(&[extension]);
+    if let Some((protocol, secret)) = &user.auth {
+        push(keyfile::auth_word(*protocol).as_bytes());
+        push(secret.expose());
+    }
+    if let Some((protocol, secret)) = &user.privacy {
+        push(keyfile::privacy_word(*protocol).as_bytes());
+        push(secret.expose());
+    }
+    let mut id = [0; 32];
+    id.iter_mut().zip(hash(AuthProtocol::Sha256, &[&all])).for_each(|(to, from)| *to = from);
+    id
 }
 
 /// A panic elsewhere cannot leave a map half changed.
@@ -88,39 +198,4 @@ fn unpoisoned<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::snmp::Secret;
-
-    fn user(password: &str) -> User {
-        User {
-            name: "u".into(),
-            auth: Some((AuthProtocol::Sha1, Secret::new(password))),
-            privacy: Some((PrivacyProtocol::Aes256, Secret::new("maplesyrup"))),
-            key_extension: KeyExtension::Reeder,
-            engine_id: None,
-        }
-    }
-
-    #[tokio::test]
-    async fn keys_are_made_once_for_each_user_and_engine() {
-        let ring = Arc::new(Keyring::default());
-        let engine = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2];
-        let keys = ring.keys(&user("maplesyrup"), &engine).await.unwrap();
-        assert_eq!(keys.auth.1[..4], [0x66, 0x95, 0xfe, 0xbc]);
-        assert_eq!(
-            keys.privacy.as_ref().unwrap().1[20..],
-            [0x9b, 0x8b, 0x6d, 0x78, 0x93, 0x6b, 0xa6, 0xe7, 0xd1, 0x9d, 0xfd, 0x9c]
-        );
-        let again = ring.keys(&user("maplesyrup"), &engine).await.unwrap();
-        assert!(Arc::ptr_eq(&keys, &again));
-        let elsewhere = ring.keys(&user("maplesyrup"), &[1; 5]).await.unwrap();
-        assert_ne!(keys, elsewhere);
-        assert_eq!(unpoisoned(&ring.passwords).len(), 1);
-    }
-
-    #[tokio::test]
-    async fn an_empty_password_gives_no_keys() {
-        assert_eq!(Arc::new(Keyring::default()).keys(&user(""), &[1; 5]).await, None);
-    }
-}
+mod tests;

@@ -30,7 +30,7 @@ impl Keys {
     }
 
     /// The octets of a message's digest.
-    pub(super) fn digest_length(&self) -> usize {
+    pub(in crate::snmp) fn digest_length(&self) -> usize {
         crypto::digest_length(self.auth.0)
     }
 

@@ -25,6 +25,10 @@ pub(in crate::snmp) struct Incoming<'a> {
     whole: &'a [u8],
     pub(in crate::snmp) trailing: usize,
     pub(in crate::snmp) msg_id: i32,
+    /// The largest message that its sender takes.
+    pub(in crate::snmp) max_size: u32,
+    /// Whether its sender wants a Report where it cannot be answered.
+    pub(in crate::snmp) reportable: bool,
     /// Whether it claims to be authenticated.
     pub(in crate::snmp) authenticated: bool,
     pub(in crate::snmp) encrypted: bool,
@@ -48,7 +52,7 @@ pub(in crate::snmp) fn read(datagram: &[u8]) -> Result<Incoming<'_>, Malformed> 
     if message.integer::<i64>("the version")? != VERSION_3 {
         return Err(Malformed::new(at, "the version is not 3"));
     }
-    let (msg_id, flags) = read_global(&mut message)?;
+    let (msg_id, max_size, flags) = read_global(&mut message)?;
     let at = message.at();
     let mut parameters = message.expect(ber::OCTET_STRING, "the security parameters")?.reader();
     let mut security = parameters.expect(SEQUENCE, "the security parameters")?.reader();
@@ -67,6 +71,8 @@ pub(in crate::snmp) fn read(datagram: &[u8]) -> Result<Incoming<'_>, Malformed> 
         whole: datagram.get(..datagram.len() - trailing).unwrap_or(datagram),
         trailing,
         msg_id,
+        max_size,
+        reportable: flags & FLAG_REPORTABLE != 0,
         authenticated: flags & FLAG_AUTH != 0,
         encrypted: flags & FLAG_PRIVACY != 0,
         engine_id,
@@ -79,11 +85,11 @@ pub(in crate::snmp) fn read(datagram: &[u8]) -> Result<Incoming<'_>, Malformed> 
     })
 }
 
-/// msgGlobalData: msgID and the flags.
-fn read_global(message: &mut Reader<'_>) -> Result<(i32, u8), Malformed> {
+/// msgGlobalData: msgID, msgMaxSize and the flags.
+fn read_global(message: &mut Reader<'_>) -> Result<(i32, u32, u8), Malformed> {
     let mut global = message.expect(SEQUENCE, "the header")?.reader();
     let msg_id = global.integer("msgID")?;
-    natural(&mut global, "msgMaxSize")?;
+    let max_size = natural(&mut global, "msgMaxSize")?;
     let at = global.at();
     let &[flags] = global.octets("the flags")? else {
         return Err(Malformed::new(at, "the flags are not one octet"));
@@ -94,7 +100,7 @@ fn read_global(message: &mut Reader<'_>) -> Result<(i32, u8), Malformed> {
     if model != USM {
         return Err(Malformed::new(at, format!("security model {model} is not USM")));
     }
-    Ok((msg_id, flags))
+    Ok((msg_id, max_size, flags))
 }
 
 /// An INTEGER from 0 to 2^31-1.
@@ -136,14 +142,27 @@ impl Incoming<'_> {
     }
 }
 
-/// The PDU of a scoped PDU (RFC 3412, 6); what stands behind it is padding.
-pub(in crate::snmp) fn read_scoped(octets: &[u8]) -> Result<Pdu, Malformed> {
+/// A scoped PDU (RFC 3412, 6).
+#[derive(Debug)]
+pub(in crate::snmp) struct Scoped<'a> {
+    pub(in crate::snmp) context_engine_id: &'a [u8],
+    pub(in crate::snmp) context_name: &'a [u8],
+    pub(in crate::snmp) pdu: Pdu,
+}
+
+/// Reads a scoped PDU; what stands behind it is padding.
+pub(in crate::snmp) fn read_in_context(octets: &[u8]) -> Result<Scoped<'_>, Malformed> {
     let mut scoped = Reader::new(octets).expect(SEQUENCE, "the scoped PDU")?.reader();
-    scoped.octets("the context's engine id")?;
-    scoped.octets("the context's name")?;
+    let context_engine_id = scoped.octets("the context's engine id")?;
+    let context_name = scoped.octets("the context's name")?;
     let pdu = read_pdu(&mut scoped)?;
     scoped.finish("the scoped PDU")?;
-    Ok(pdu)
+    Ok(Scoped { context_engine_id, context_name, pdu })
+}
+
+/// The PDU of a scoped PDU, whatever its context.
+pub(in crate::snmp) fn read_scoped(octets: &[u8]) -> Result<Pdu, Malformed> {
+    read_in_context(octets).map(|scoped| scoped.pdu)
 }
 
 /// What a message is addressed by.
@@ -172,10 +191,11 @@ pub(in crate::snmp) fn discovery(msg_id: i32) -> Vec<u8> {
         context_engine_id: &[],
         context_name: &[],
     };
-    message(&envelope, FLAG_REPORTABLE, &[], &[], |w| w.raw(&scoped(&envelope, &pdu)))
+    let plain = scoped(&envelope, |w| w.pdu(&pdu));
+    message(&envelope, FLAG_REPORTABLE, &[], &[], |w| w.raw(&plain))
 }
 
-/// A message with a PDU, encrypted and signed as the keys allow. `salt` is never used twice.
+/// A message that asks, encrypted and signed as the keys allow. `salt` is never used twice.
 /// None where the keys do not fit their protocols.
 pub(in crate::snmp) fn seal(
     envelope: &Envelope<'_>,
@@ -183,17 +203,37 @@ pub(in crate::snmp) fn seal(
     keys: Option<&Keys>,
     salt: u64,
 ) -> Option<Vec<u8>> {
-    let plain = scoped(envelope, pdu);
+    protect(envelope, FLAG_REPORTABLE, scoped(envelope, |w| w.pdu(pdu)), keys, salt)
+}
+
+/// The same for an answer, to which nobody reports back: the head of a PDU, and varbinds
+/// that are encoded already.
+pub(in crate::snmp) fn seal_answer(
+    envelope: &Envelope<'_>,
+    head: &Pdu,
+    list: &[u8],
+    keys: Option<&Keys>,
+    salt: u64,
+) -> Option<Vec<u8>> {
+    protect(envelope, 0, scoped(envelope, |w| w.pdu_of(head, list)), keys, salt)
+}
+
+fn protect(
+    envelope: &Envelope<'_>,
+    flags: u8,
+    plain: Vec<u8>,
+    keys: Option<&Keys>,
+    salt: u64,
+) -> Option<Vec<u8>> {
     let Some(keys) = keys else {
-        return Some(message(envelope, FLAG_REPORTABLE, &[], &[], |w| w.raw(&plain)));
+        return Some(message(envelope, flags, &[], &[], |w| w.raw(&plain)));
     };
     let blank = vec![0; keys.digest_length()];
     let mut sealed = if keys.encrypts() {
         let (encrypted, salt) = keys.encrypt(envelope.boots, envelope.time, salt, plain)?;
-        let flags = FLAG_REPORTABLE | FLAG_AUTH | FLAG_PRIVACY;
-        message(envelope, flags, &blank, &salt, |w| w.octets(&encrypted))
+        message(envelope, flags | FLAG_AUTH | FLAG_PRIVACY, &blank, &salt, |w| w.octets(&encrypted))
     } else {
-        message(envelope, FLAG_REPORTABLE | FLAG_AUTH, &blank, &[], |w| w.raw(&plain))
+        message(envelope, flags | FLAG_AUTH, &blank, &[], |w| w.raw(&plain))
     };
     let digest = keys.digest(&[&sealed])?;
     // Reading it back is the one place that knows where the digest stands.
@@ -202,12 +242,12 @@ pub(in crate::snmp) fn seal(
     Some(sealed)
 }
 
-fn scoped(envelope: &Envelope<'_>, pdu: &Pdu) -> Vec<u8> {
+fn scoped(envelope: &Envelope<'_>, pdu: impl FnOnce(&mut Writer)) -> Vec<u8> {
     let mut writer = Writer::new();
     writer.sequence(|w| {
         w.octets(envelope.context_engine_id);
         w.octets(envelope.context_name);
-        w.pdu(pdu);
+        pdu(w);
     });
     writer.into_bytes()
 }
