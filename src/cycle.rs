@@ -40,7 +40,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 pub use archive::Archive;
-pub use collect::{chosen, collect, poll_shape};
+pub use collect::{POLLS_PER_SLOT, chosen, collect, poll_shape};
 pub use exports::{ExportError, exports_of, published_shape};
 pub use fleet::{Fleet, Job, community_polling};
 pub use glance::known_names;

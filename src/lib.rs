@@ -60,6 +60,9 @@ pub mod coverage;
 pub mod cycle;
 pub mod daemon;
 pub mod format;
+#[cfg(any(test, feature = "fuzz"))]
+#[path = "../tests/fuzz/targets.rs"]
+pub mod fuzz;
 pub mod http;
 pub mod load;
 pub mod logging;

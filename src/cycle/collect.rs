@@ -77,14 +77,19 @@ pub fn chosen(state: &State, names: &[String]) -> Result<Vec<Name>, Problem> {
     Ok(chosen)
 }
 
-/// Polls, at most `concurrency` at a time. `done` is told of each that ended.
+/// How many times as many polls as there are slots in a fleet may run: routers that do not
+/// answer hold no slot.
+pub const POLLS_PER_SLOT: usize = 8;
+
+/// Polls, with `concurrency` slots in the fleet. `done` is told of each that ended.
 pub async fn collect(
     fleet: &Fleet,
     jobs: Vec<Job>,
     concurrency: usize,
     mut done: impl FnMut(&Arrived),
 ) -> Vec<Arrived> {
-    let slots = Arc::new(Semaphore::new(concurrency.max(1)));
+    let most = concurrency.max(1).saturating_mul(POLLS_PER_SLOT).min(Semaphore::MAX_PERMITS);
+    let slots = Arc::new(Semaphore::new(most));
     let mut running = JoinSet::new();
     for job in jobs {
         let (fleet, slots) = (fleet.clone(), Arc::clone(&slots));

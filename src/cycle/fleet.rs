@@ -48,9 +48,11 @@ impl Job {
 }
 
 impl Fleet {
-    /// The fleet of a configuration.
+    /// The fleet of a configuration, of which `concurrency` routers are talked with at a time.
     pub fn new(config: &Config, library: Arc<Library>, transport: Transport) -> Self {
         let spaces = config.spaces.iter().map(|(name, space)| (name.clone(), space.vrfs.clone())).collect();
+        let concurrency = usize::try_from(config.poll.concurrency).unwrap_or(usize::MAX);
+        let transport = transport.limited(concurrency);
         Self { transport, library, spaces: Arc::new(Spaces::new(spaces)), last: Arc::default() }
     }
 

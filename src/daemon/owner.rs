@@ -19,8 +19,8 @@ use super::waiting::Waiting;
 use super::{Reload, Site, tell};
 use crate::cycle::shapes::polled_shape;
 use crate::cycle::{
-    Answer, Arrived, Cycle, CycleError, Fleet, Operation, PollRequest, Problem, ReloadRequest, Reply, Who,
-    chosen, poll_shape, published_shape,
+    Answer, Arrived, Cycle, CycleError, Fleet, Operation, POLLS_PER_SLOT, PollRequest, Problem,
+    ReloadRequest, Reply, Who, chosen, poll_shape, published_shape,
 };
 use crate::http::Request;
 use crate::poll::State;
@@ -132,18 +132,20 @@ impl Owner {
         self.schedule.set(&fleet, now, |name| memories.get(name).is_some_and(|m| m.last_complete.is_some()));
     }
 
-    /// When a poll may begin next; none while all slots are taken.
+    /// When a poll may begin next; none while as many run as may.
     fn next_poll(&self) -> Option<Instant> {
         let due = self.schedule.next().map(|due| self.started + due);
         let due = due.into_iter().chain(self.soon.values().min().copied()).min();
-        due.filter(|_| self.polls.len() < self.slots())
+        due.filter(|_| self.polls.len() < self.most_polls())
     }
 
-    fn slots(&self) -> usize {
-        usize::try_from(self.site.config.poll.concurrency).unwrap_or(usize::MAX)
+    /// The fleet has as many slots as are configured; routers that do not answer have none.
+    fn most_polls(&self) -> usize {
+        let slots = usize::try_from(self.site.config.poll.concurrency).unwrap_or(usize::MAX);
+        slots.saturating_mul(POLLS_PER_SLOT)
     }
 
-    /// Starts what is due, as far as there are slots.
+    /// Starts what is due, as far as there is room.
     fn start_polls(&mut self) {
         let ripe: Vec<Name> =
             self.soon.iter().filter(|(_, at)| **at <= Instant::now()).map(|(name, _)| name.clone()).collect();
@@ -151,7 +153,7 @@ impl Owner {
             self.soon.remove(&name);
             self.schedule.force(&name, self.now());
         }
-        while self.polls.len() < self.slots() {
+        while self.polls.len() < self.most_polls() {
             let Some(due) = self.schedule.take(self.now()) else { break };
             let config = &self.site.config;
             let memory = self.cycle.memory(&due.bas);
@@ -375,12 +377,12 @@ impl Owner {
     async fn end(mut self) -> Result<(), CycleError> {
         self.polls.abort_all();
         self.take_in().await;
+        self.keep_keys().await;
         let (reports, ended) = self.consumers.stop(LAST_PUBLICATION).await;
         reports.into_iter().for_each(|report| self.cycle.note_published(report));
         if !ended {
             tracing::warn!("a publication did not end in time; the next start does it again");
         }
-        self.keep_keys().await;
         self.cycle.flush().await?;
         self.cycle.close().await
     }

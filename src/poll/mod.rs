@@ -5,6 +5,7 @@
 //! was read is believed. Only a table that was read to its end can remove anything.
 
 mod detect;
+mod opening;
 mod polled;
 mod remembered;
 mod request;
@@ -34,7 +35,7 @@ pub async fn poll(transport: &Transport, request: Request) -> Polled {
     }
     polled.cost = session.cost();
     polled.engine = session.engine();
-    polled.duration = begun.elapsed();
+    polled.duration = begun.elapsed().saturating_sub(session.queued());
     polled
 }
 
@@ -58,12 +59,18 @@ impl From<Failure> for Stop {
 
 async fn run(session: &mut Session, request: &Request, polled: &mut Polled) -> Result<(), Stop> {
     let begun = Instant::now();
-    let system = meet(session, request).await?;
+    let opened = opening::open(session, request).await;
+    let system = match &opened {
+        Some(opened) => opened.system.clone(),
+        None => meet(session, request).await?,
+    };
     polled.meet(&system, request);
     let chosen = detect::choose(session, request, &system).await?;
     polled.choose(&chosen);
     let ours = chosen.knows(&system, request);
-    let tables = tables::read(session, request, &chosen.descriptor, ours).await;
+    let opened = opened.filter(|opened| opened.descriptor.name() == chosen.descriptor.name());
+    let opened = opened.map(|opened| (opened.at, opened.table));
+    let tables = tables::read(session, request, &chosen.descriptor, ours, opened).await;
     let still_up = system.still_up(session, &request.context, begun.elapsed()).await;
     polled.fill(request, &chosen.descriptor, tables.decode(&chosen.descriptor, request));
     still_up

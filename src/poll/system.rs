@@ -28,14 +28,24 @@ pub(super) struct System {
 impl System {
     /// Reads it in a context. Some hide it there, and have pools all the same.
     pub(super) async fn read(session: &mut Session, context: &Context) -> Result<Self, Failure> {
-        let oids = [SYS_UP_TIME, SYS_OBJECT_ID, SYS_DESCR, SYS_NAME].map(Oid::new);
-        let mut values = session.get(context, &oids).await?.into_iter();
-        Ok(Self {
+        let values = session.get(context, &Self::objects()).await?;
+        Ok(Self::of(values.into_iter().map(Some).collect()))
+    }
+
+    /// What is read.
+    pub(super) fn objects() -> [Oid; 4] {
+        [SYS_UP_TIME, SYS_OBJECT_ID, SYS_DESCR, SYS_NAME].map(Oid::new)
+    }
+
+    /// The values of these objects.
+    pub(super) fn of(values: Vec<Option<Value>>) -> Self {
+        let mut values = values.into_iter().map(|value| value.unwrap_or(Value::NoSuchObject));
+        Self {
             up_time: values.next().and_then(ticks),
             object_id: values.next().and_then(object_id),
             descr: values.next().and_then(text),
             name: values.next().and_then(text),
-        })
+        }
     }
 
     /// With what the default context tells, where the configured one hides it. A router may

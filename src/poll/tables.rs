@@ -4,7 +4,7 @@ use super::{Decoded, Request};
 use crate::mib::{
     self, ContextRead, Descriptor, Fault, FoundContext, FoundContexts, Known, Read, ReadOutcome, TableRef,
 };
-use crate::snmp::{Context, Credentials, Session};
+use crate::snmp::{Context, Credentials, Learnt, Session, TableRead};
 use crate::table::Name;
 
 /// Everything that was read of a router.
@@ -18,18 +18,23 @@ pub(super) struct Tables {
     named: bool,
 }
 
-/// Reads the tables of a descriptor. `ours`: whether the router is known to be one of its.
+/// Reads the tables of a descriptor. `ours`: whether the router is known to be one of its;
+/// `opened`: the table that was read already, by its place.
 pub(super) async fn read(
     session: &mut Session,
     request: &Request,
     descriptor: &Descriptor,
     ours: bool,
+    mut opened: Option<(usize, TableRead)>,
 ) -> Tables {
     let had_rows = |name: &Name| request.remembered.tables.get(name).is_some_and(|table| table.had_rows);
     let known = Known { router: ours, had_rows: &had_rows };
     let mut default = ContextRead { context: name_of(&request.context), ..ContextRead::default() };
-    for table in descriptor.tables() {
-        let read = read_table(session, request, &request.context, table.name(), table).await;
+    for (at, table) in descriptor.tables().enumerate() {
+        let read = match opened.take_if(|(opened, _)| *opened == at) {
+            Some((_, table)) => as_read(&request.context, table),
+            None => read_table(session, request, &request.context, table.name(), table).await,
+        };
         default.reads.push(Some(read));
     }
     mib::judge_list(descriptor, &mut default, &known);
@@ -95,8 +100,18 @@ async fn read_table(
     name: &Name,
     table: TableRef<'_>,
 ) -> Read {
-    let repetitions = request.remembered.tables.get(name).and_then(|table| table.repetitions);
-    let table = session.table_within(context, &table.columns(), repetitions, table.max_rows()).await;
+    let learnt = learnt(request, name);
+    let table = session.table_within(context, &table.columns(), learnt, table.max_rows()).await;
+    as_read(context, table)
+}
+
+/// What is remembered of a table.
+pub(super) fn learnt(request: &Request, name: &Name) -> Learnt {
+    let known = request.remembered.tables.get(name);
+    known.map_or_else(Learnt::default, |known| Learnt { repetitions: known.repetitions, rows: known.rows })
+}
+
+fn as_read(context: &Context, table: TableRead) -> Read {
     let mut read = Read { outcome: table.outcome.into(), table };
     // An agent may be silent in a context that it does not know.
     if !context.name.is_empty() && !read.table.detail.is_empty() {

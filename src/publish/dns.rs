@@ -37,6 +37,8 @@ const CLIENT_SUBNET: u16 = 8;
 const PAYLOAD: u16 = 1232;
 /// More labels or jumps than this are a loop.
 const MAX_LABELS: usize = 128;
+/// The most octets of a name (RFC 1035, 2.3.4), its lengths included.
+const MAX_NAME: usize = 255;
 
 /// Asks a server for a name's addresses on behalf of a viewer.
 pub(super) async fn ask(
@@ -96,7 +98,7 @@ fn question(id: u16, name: &Domain, kind: Kind, viewer: IpAddr) -> Vec<u8> {
 }
 
 /// The answer in a message; none where it is broken, or no response.
-fn parse(message: &[u8]) -> Option<Answer> {
+pub(super) fn parse(message: &[u8]) -> Option<Answer> {
     let flags = *message.get(2)?;
     let code = message.get(3)? & 15;
     if flags & 0x80 == 0 {
@@ -128,7 +130,7 @@ fn word(message: &[u8], at: usize) -> Option<u16> {
 
 /// The name at a place, and what stands behind it.
 fn name(message: &[u8], start: usize) -> Option<(String, usize)> {
-    let (mut at, mut behind, mut labels) = (start, None, Vec::new());
+    let (mut at, mut behind, mut labels, mut octets) = (start, None, Vec::new(), 1);
     for _ in 0..MAX_LABELS {
         match *message.get(at)? {
             0 => {
@@ -140,7 +142,9 @@ fn name(message: &[u8], start: usize) -> Option<(String, usize)> {
                 at = usize::from(word(message, at)? & 0x3fff);
             }
             length => {
-                let label = message.get(at + 1..at + 1 + usize::from(length))?;
+                octets += 1 + usize::from(length);
+                let label =
+                    message.get(at + 1..at + 1 + usize::from(length)).filter(|_| octets <= MAX_NAME)?;
                 labels.push(String::from_utf8_lossy(label).into_owned());
                 at += 1 + usize::from(length);
             }

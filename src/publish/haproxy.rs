@@ -87,8 +87,7 @@ impl Session<'_> {
     /// All rows in one transaction.
     async fn whole(&self, path: &str, rows: &Rows<'_>) -> Result<(), String> {
         let said = self.command(&format!("prepare map {path}")).await?;
-        let version = said.trim().strip_prefix("New version created: ").and_then(|v| v.parse::<u32>().ok());
-        let version = version.ok_or_else(|| unexpected("prepare map", &said))?;
+        let version = version(&said).ok_or_else(|| unexpected("prepare map", &said))?;
         let mut piece = String::with_capacity(PIECE);
         let start = format!("add map @{version} {path} <<\n");
         for (key, value) in rows {
@@ -107,19 +106,15 @@ impl Session<'_> {
     /// How many rows the running map has.
     async fn count(&self, path: &Path) -> Result<usize, String> {
         let said = self.command("show map").await?;
-        let named = format!("({})", path.display());
-        let line = said.lines().find(|line| line.contains(&named));
-        let line = line.ok_or_else(|| {
+        let line = line_of(&said, path).ok_or_else(|| {
             format!("HAProxy has no map {}: its configuration must name this file", path.display())
         })?;
-        let count = line.rsplit("entry_cnt=").next().and_then(|count| count.trim().parse().ok());
-        count.ok_or_else(|| unexpected("show map", line))
+        count(line).ok_or_else(|| unexpected("show map", line))
     }
 
     async fn probe(&self, path: &str, probe: &Probe, rows: &Rows<'_>) -> Result<(), String> {
         let said = self.command(&format!("get map {path} {}", probe.viewer)).await?;
-        let value = said.split(", ").find_map(|part| part.strip_prefix("value=\"")?.strip_suffix('"'));
-        let right = match value {
+        let right = match value(&said) {
             Some(value) => value == probe.token.as_str(),
             // What is in no row is HAProxy's own to answer.
             None => said.contains("found=no") && !covers(rows, probe),
@@ -154,6 +149,27 @@ impl Session<'_> {
         };
         talk.await.map_err(|e| e.to_string())
     }
+}
+
+/// The version that `prepare map` made.
+pub(super) fn version(said: &str) -> Option<u32> {
+    said.trim().strip_prefix("New version created: ")?.parse().ok()
+}
+
+/// The line that `show map` has for the map of a file.
+pub(super) fn line_of<'s>(said: &'s str, path: &Path) -> Option<&'s str> {
+    let named = format!("({})", path.display());
+    said.lines().find(|line| line.contains(&named))
+}
+
+/// How many rows the map of such a line has.
+pub(super) fn count(line: &str) -> Option<usize> {
+    line.rsplit("entry_cnt=").next()?.trim().parse().ok()
+}
+
+/// The value that `get map` found.
+pub(super) fn value(said: &str) -> Option<&str> {
+    said.split(", ").find_map(|part| part.strip_prefix("value=\"")?.strip_suffix('"'))
 }
 
 fn unexpected(command: &str, said: &str) -> String {

@@ -25,6 +25,9 @@ mod dns;
 mod export;
 mod file;
 mod format;
+#[cfg(any(test, feature = "fuzz"))]
+#[path = "../../tests/fuzz/publish.rs"]
+pub(crate) mod fuzz;
 mod group;
 mod haproxy;
 mod manifest;

@@ -14,6 +14,8 @@ use crate::table::Engine;
 pub(super) struct Question<'a> {
     pub(super) context: &'a Context,
     pub(super) kind: PduKind,
+    /// What is asked for once, before the rest: the non-repeaters of a GETBULK.
+    pub(super) once: &'a [Oid],
     pub(super) oids: &'a [Oid],
     /// max-repetitions of a GETBULK, 0 of everything else.
     pub(super) repetitions: u32,
@@ -27,9 +29,14 @@ impl Question<'_> {
         Pdu {
             kind: self.kind,
             request_id,
-            error_status: 0,
+            error_status: i32::try_from(self.once.len()).unwrap_or(i32::MAX),
             error_index: i32::try_from(self.repetitions).unwrap_or(i32::MAX),
-            varbinds: self.oids.iter().map(|oid| Varbind { oid: oid.clone(), value: Value::Null }).collect(),
+            varbinds: self
+                .once
+                .iter()
+                .chain(self.oids)
+                .map(|oid| Varbind { oid: oid.clone(), value: Value::Null })
+                .collect(),
         }
     }
 }

@@ -7,6 +7,7 @@ use std::time::Duration;
 use rand::Rng;
 use tokio::time::{Instant, sleep_until, timeout_at};
 
+use super::slots::Slot;
 use super::target::{Limits, Reach};
 use super::transport::{Pending, Sound, Transport};
 use super::walk::{Cost, Failure, Reason};
@@ -56,6 +57,9 @@ pub(super) struct Line {
     reach: Reach,
     pub(super) cost: Cost,
     opened: Instant,
+    slot: Slot,
+    /// How long a slot was waited for, which is no time of the poll.
+    pub(super) queued: Duration,
 }
 
 impl Line {
@@ -68,6 +72,8 @@ impl Line {
             reach,
             cost: Cost::default(),
             opened: Instant::now(),
+            slot: transport.slot(),
+            queued: Duration::ZERO,
         }
     }
 
@@ -89,6 +95,9 @@ impl Line {
             return Err(self.too_large("requests", u64::from(self.limits.max_requests)).into());
         }
         self.cost.requests += 1;
+        let queued = Instant::now();
+        self.slot.ask(self.peer).await;
+        self.waited(queued);
         let mut asked = Instant::now();
         let mut note = None;
         let first = self.transport.latencies().pause(self.peer, self.limits.timeout);
@@ -102,10 +111,13 @@ impl Line {
             match self.listen(pending, until, &mut note, &mut judge).await? {
                 Some(answer) => {
                     self.transport.latencies().measured(self.peer, asked.elapsed());
+                    let queued = Instant::now();
+                    self.slot.answered(self.peer).await;
+                    self.waited(queued);
                     return Ok(answer);
                 }
                 None if self.expired() => return Err(self.deadline_passed().into()),
-                None => {}
+                None => self.slot.silent(self.peer),
             }
         }
         Err(Unanswered::Silent(note.unwrap_or_else(|| self.silence(tries.max(1), asked))))
@@ -188,6 +200,13 @@ impl Line {
         let growth = GROWTH.powi(i32::try_from(attempt).unwrap_or(i32::MAX)) * jitter;
         let base = first.max(self.limits.timeout);
         Duration::try_from_secs_f64(base.as_secs_f64() * growth).unwrap_or(self.limits.deadline)
+    }
+
+    /// The deadline does not run while a slot is waited for.
+    fn waited(&mut self, since: Instant) {
+        let queued = since.elapsed();
+        self.queued += queued;
+        self.opened += queued;
     }
 
     fn end(&self) -> Instant {

@@ -7,7 +7,8 @@
 //! * `usm`: keys, digests, ciphers, clocks and messages of SNMPv3;
 //! * `keys`: the file that keys are kept in from one run to the next;
 //! * `transport`: the sockets, and whose answer a datagram is; `pace`: when a limited router
-//!   may be asked; `latency`: how long it takes to answer; `exchange`: one question with its transmissions, pauses and caps;
+//!   may be asked; `latency`: how long it takes to answer; `slots`: how many are talked with at
+//!   a time; `exchange`: one question with its transmissions, pauses and caps;
 //! * `dialect`, `v3`, `report`: how a question is put, and what is believed of an answer;
 //! * `walk`: tables from their first row to their proven end;
 //! * `agent`, `snmprec`: recorded walks, and the agent that serves them.
@@ -17,6 +18,9 @@ mod ber;
 mod dialect;
 mod encode;
 mod exchange;
+#[cfg(any(test, feature = "fuzz"))]
+#[path = "../../tests/fuzz/snmp.rs"]
+pub(crate) mod fuzz;
 mod hex;
 mod keys;
 mod latency;
@@ -24,6 +28,7 @@ mod message;
 mod oid;
 mod pace;
 mod report;
+mod slots;
 mod snmprec;
 mod target;
 mod transport;
@@ -41,4 +46,4 @@ pub use target::{
 };
 pub use transport::{Heard, Transport};
 pub use value::Value;
-pub use walk::{Columns, Cost, Failure, Outcome, Reason, Session, TableRead};
+pub use walk::{Columns, Cost, Failure, Learnt, Opening, Outcome, Reason, Session, TableRead};

@@ -3,6 +3,9 @@
 
 mod clock;
 mod crypto;
+#[cfg(any(test, feature = "fuzz"))]
+#[path = "../../tests/fuzz/usm.rs"]
+pub(super) mod fuzz;
 mod keyfile;
 mod keyring;
 mod keys;

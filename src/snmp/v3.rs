@@ -1,5 +1,8 @@
 //! Talking SNMPv3 to one target: discovery, questions, and what comes back.
 
+#[cfg(any(test, feature = "fuzz"))]
+#[path = "../../tests/fuzz/v3.rs"]
+pub(super) mod fuzz;
 mod judge;
 
 use std::net::SocketAddr;
@@ -173,7 +176,8 @@ impl Conversation {
     /// Whether the engine answers, under these keys, a question for nothing.
     async fn shows_life(&self, line: &mut Line, known: &Known, keys: &Keys, tries: u32) -> bool {
         let context = Context::default();
-        let question = Question { context: &context, kind: PduKind::Get, oids: &[], repetitions: 0, tries };
+        let question =
+            Question { context: &context, kind: PduKind::Get, once: &[], oids: &[], repetitions: 0, tries };
         let mut pending = line.expect();
         let id = pending.id;
         let Ok(datagram) = self.seal(&question, id, known, Some(keys)) else { return false };

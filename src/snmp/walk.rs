@@ -2,17 +2,23 @@
 
 mod cursor;
 mod fault;
+#[cfg(any(test, feature = "fuzz"))]
+#[path = "../../tests/fuzz/walk.rs"]
+pub(super) mod fuzz;
+mod opening;
 mod silence;
 mod stride;
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use serde::Serialize;
 
 use self::cursor::{Asked, Walk};
 use self::fault::Fault;
+pub use self::opening::Opening;
 use self::silence::Silence;
-use self::stride::Stride;
+use self::stride::{Good, Stride};
 use super::dialect::{Dialect, Look, Question};
 use super::exchange::Line;
 use super::message::{Pdu, PduKind};
@@ -79,6 +85,15 @@ pub enum Outcome {
     Failed(Reason),
     /// The agent has nothing under the entry, and said so properly.
     Unsupported,
+}
+
+/// What earlier walks of a table have taught.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Learnt {
+    /// The repetitions that were found to work; 0 is a walk by GETNEXT.
+    pub repetitions: Option<u32>,
+    /// How many rows it had.
+    pub rows: u64,
 }
 
 /// One table as read: rows by index, cells in the order of the columns asked for.
@@ -183,7 +198,7 @@ impl Session {
         columns: &Columns,
         repetitions: Option<u32>,
     ) -> TableRead {
-        self.table_within(context, columns, repetitions, None).await
+        self.table_within(context, columns, Learnt { repetitions, rows: 0 }, None).await
     }
 
     /// The same, for a table that is too large to be read where it has more rows than this.
@@ -191,14 +206,19 @@ impl Session {
         &mut self,
         context: &Context,
         columns: &Columns,
-        repetitions: Option<u32>,
+        learnt: Learnt,
         max_rows: Option<u32>,
     ) -> TableRead {
-        let mut stride = Stride::new(columns.columns.len(), repetitions, self.line.limits.max_repetitions);
+        let mut stride = self.stride(columns, learnt);
         let mut walk = Walk::table(columns);
         let (outcome, detail) = self.run(context, &mut walk, &mut stride, max_rows).await;
         let (rows, behind) = (walk.rows, walk.behind);
         TableRead { outcome, detail, rows, repetitions: stride.learnt(), behind }
+    }
+
+    fn stride(&self, columns: &Columns, learnt: Learnt) -> Stride {
+        let most = self.line.limits.max_repetitions;
+        Stride::new(columns.columns.len(), learnt.repetitions, most).at_once(learnt.rows)
     }
 
     /// Walks everything under a root in a context, for recording: each object, in order.
@@ -216,6 +236,11 @@ impl Session {
     /// What the session has cost so far.
     pub fn cost(&self) -> Cost {
         self.line.cost
+    }
+
+    /// How long the session waited for its turn, which is no time of the router's.
+    pub fn queued(&self) -> Duration {
+        self.line.queued
     }
 
     /// The SNMPv3 engine as last heard, to be remembered.
@@ -255,18 +280,24 @@ impl Session {
             let step = self.step(context, walk, &asked, stride).await;
             self.rows = before + u64::try_from(walk.rows.len()).unwrap_or(u64::MAX);
             match step {
-                Ok(()) => stride.good(),
+                Ok(good) => stride.good(good),
                 Err(fault) if stride.smaller(fault.trouble) => {}
                 Err(fault) => return Err(self.conclude(context, fault).await),
             }
-            if self.rows - before > max_rows {
-                return Err(self.line.too_large("rows of this table", max_rows));
-            }
-            if self.rows > u64::from(self.line.limits.max_rows) {
-                return Err(self.line.too_large("rows", u64::from(self.line.limits.max_rows)));
+            if let Some(failure) = self.too_many_rows(before, max_rows) {
+                return Err(failure);
             }
         }
         Ok(())
+    }
+
+    /// Whether there are more rows than there may be, of this table or of all.
+    fn too_many_rows(&self, before: u64, max_rows: u64) -> Option<Failure> {
+        let all = u64::from(self.line.limits.max_rows);
+        if self.rows - before > max_rows {
+            return Some(self.line.too_large("rows of this table", max_rows));
+        }
+        (self.rows > all).then(|| self.line.too_large("rows", all))
     }
 
     /// One question of a walk, and what its answer adds.
@@ -276,19 +307,25 @@ impl Session {
         walk: &mut Walk,
         asked: &Asked,
         stride: &Stride,
-    ) -> Result<(), Fault> {
+    ) -> Result<Good, Fault> {
         let repetitions = stride.repetitions();
         let bulk = repetitions > 0;
         let kind = if bulk { PduKind::GetBulk } else { PduKind::GetNext };
         let tries = stride.tries(self.tries());
-        let question = Question { context, kind, oids: &asked.oids, repetitions, tries };
+        let question = Question { context, kind, once: &[], oids: &asked.oids, repetitions, tries };
+        let before = self.line.cost.bytes;
         let pdu = self.ask(question).await?;
-        walk.take(asked, pdu.varbinds, bulk).map_err(|failure| Fault::of(failure, &question))
+        let good = Good {
+            whole: pdu.varbinds.len() as u64 >= asked.oids.len() as u64 * u64::from(repetitions),
+            octets: self.line.cost.bytes - before,
+        };
+        walk.take(asked, pdu.varbinds, bulk).map_err(|failure| Fault::of(failure, &question))?;
+        Ok(good)
     }
 
     async fn get_some(&mut self, context: &Context, oids: &[Oid]) -> Result<Vec<Value>, Fault> {
         let tries = self.tries();
-        let question = Question { context, kind: PduKind::Get, oids, repetitions: 0, tries };
+        let question = Question { context, kind: PduKind::Get, once: &[], oids, repetitions: 0, tries };
         let pdu = self.ask(question).await?;
         if !pdu.varbinds.iter().map(|varbind| &varbind.oid).eq(oids) {
             let failure = Failure::new(Reason::Malformed, "the answer names other objects than the GET");

@@ -245,7 +245,7 @@ impl Legacy {
 }
 
 fn whole(mut input: Input<'_>) -> Result<Vec<u8>, LegacyError> {
-    const STEP: usize = 1 << 20;
+    const STEP: usize = 1 << 16;
     let mut file = Vec::new();
     // Where the line begins that is being read.
     let mut begun = 0;

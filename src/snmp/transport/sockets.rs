@@ -1,12 +1,15 @@
 //! The sockets: one for each family, and one for each local address that is configured.
 
 use std::collections::HashMap;
-use std::io;
+use std::io::{self, IoSliceMut};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::os::fd::AsRawFd as _;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use nix::sys::socket::{MsgFlags, MultiHeaders, SockaddrStorage, recvmmsg};
 use socket2::{Domain, Protocol, Socket, Type};
+use tokio::io::Interest;
 use tokio::net::UdpSocket;
 use tokio::runtime::Handle;
 use tokio::task::JoinHandle;
@@ -18,6 +21,8 @@ use super::{Switchboard, unpoisoned};
 const RECEIVE_BUFFER: usize = 8 << 20;
 /// The largest payload of a UDP datagram is below this.
 const MAX_DATAGRAM: usize = 0xffff;
+/// The most datagrams that one call reads.
+const BATCH: usize = 64;
 /// How long a reader rests after an error of its socket, so as not to spin.
 const REST: Duration = Duration::from_millis(10);
 
@@ -104,15 +109,37 @@ fn bind(address: IpAddr) -> io::Result<UdpSocket> {
     UdpSocket::from_std(socket.into())
 }
 
+/// Reads whatever has come, many datagrams at a time.
 async fn read(socket: Arc<UdpSocket>, switchboard: Arc<Switchboard>) {
-    let mut buffer = vec![0; MAX_DATAGRAM];
+    // Only the pages that datagrams were written to take memory.
+    let mut buffers = vec![0; BATCH * MAX_DATAGRAM];
     loop {
-        match socket.recv_from(&mut buffer).await {
-            Ok((length, from)) => switchboard.deliver(from, buffer.get(..length).unwrap_or_default()),
+        match socket.async_io(Interest::READABLE, || receive(&socket, &mut buffers)).await {
+            Ok(heads) => switchboard.deliver(
+                heads
+                    .into_iter()
+                    .zip(buffers.chunks(MAX_DATAGRAM))
+                    .filter_map(|((from, length), buffer)| Some((from?, buffer.get(..length)?))),
+            ),
             Err(error) => {
                 tracing::debug!(%error, "a socket could not be read");
                 tokio::time::sleep(REST).await;
             }
         }
     }
+}
+
+/// From whom datagrams came, and how long each is in its part of the buffers.
+fn receive(socket: &UdpSocket, buffers: &mut [u8]) -> io::Result<Vec<(Option<SocketAddr>, usize)>> {
+    let mut slices: Vec<_> =
+        buffers.chunks_mut(MAX_DATAGRAM).map(|buffer| [IoSliceMut::new(buffer)]).collect();
+    let mut headers = MultiHeaders::preallocate(slices.len(), None);
+    let flags = MsgFlags::MSG_DONTWAIT;
+    let messages = recvmmsg(socket.as_raw_fd(), &mut headers, slices.iter_mut(), flags, None)?;
+    Ok(messages.map(|message| (message.address.as_ref().and_then(address), message.bytes)).collect())
+}
+
+fn address(from: &SockaddrStorage) -> Option<SocketAddr> {
+    let v4 = || from.as_sockaddr_in().map(|from| SocketAddr::V4((*from).into()));
+    v4().or_else(|| from.as_sockaddr_in6().map(|from| SocketAddr::V6((*from).into())))
 }

@@ -89,7 +89,8 @@ impl Session {
     /// is not known, and the next one will tell.
     async fn shows_life(&mut self, context: &Context) -> bool {
         let oids = [Oid::new(SYS_UP_TIME)];
-        let question = Question { context, kind: PduKind::Get, oids: &oids, repetitions: 0, tries: TRIES };
+        let question =
+            Question { context, kind: PduKind::Get, once: &[], oids: &oids, repetitions: 0, tries: TRIES };
         !matches!(self.dialect.ask(&mut self.line, question).await, Err(Unanswered::Silent(_)))
     }
 }

@@ -6,7 +6,11 @@ const MAX_WIDTH: usize = 10;
 const STREAK: u32 = 10;
 /// Transmissions of a question that nothing yet shows to be answerable: a smaller one is a
 /// better use of the time than a third.
-const UNPROVEN_TRIES: u32 = 2;
+pub(super) const UNPROVEN_TRIES: u32 = 2;
+/// The most repetitions that are ever asked for.
+const MOST: u32 = 100;
+/// Answers larger than half of this, in octets, are not asked to grow.
+const LARGE: u64 = 16_384;
 
 /// What became of a question, as far as the size of the next one depends on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,16 +40,38 @@ pub(super) struct Stride {
     probing: bool,
     /// Whether the silence before the probe was heard out with all transmissions.
     heard_out: bool,
+    /// Whether more may be asked for than is configured, as long as answers come whole.
+    grows: bool,
+    /// Whether that has failed.
+    spoilt: bool,
+    /// What is configured.
+    most: u32,
     streak: u32,
+}
+
+/// What a good answer showed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Good {
+    /// Whether it held all that it was asked for.
+    pub(super) whole: bool,
+    /// How large it was.
+    pub(super) octets: u64,
 }
 
 impl Stride {
     /// For so many columns. `learnt` is what worked last time, `most` what is configured.
+    ///
+    /// An answer that comes whole proves that twice as much may be asked for, also beyond what
+    /// is configured. Where that fails, what is learnt is one less than configured: then no
+    /// more than that is asked for from then on.
     pub(super) fn new(columns: usize, learnt: Option<u32>, most: u32) -> Self {
         let repetitions = learnt.unwrap_or(most);
         Self {
             repetitions,
-            ceiling: most.max(repetitions),
+            ceiling: if repetitions + 1 == most { repetitions } else { most.max(repetitions) },
+            grows: most > 0 && repetitions >= most,
+            spoilt: false,
+            most,
             width: columns.clamp(1, MAX_WIDTH),
             proven: learnt,
             worked: None,
@@ -53,6 +79,17 @@ impl Stride {
             heard_out: false,
             streak: 0,
         }
+    }
+
+    /// Asks for a table of so many rows, and its end, at once, where what was learnt is at
+    /// least half of that.
+    pub(super) fn at_once(mut self, rows: u64) -> Self {
+        let whole = u32::try_from(rows + 1 + rows / 16).unwrap_or(u32::MAX);
+        if self.grows && whole > self.repetitions && whole <= self.repetitions.saturating_mul(2).min(MOST) {
+            self.repetitions = whole;
+            self.ceiling = whole;
+        }
+        self
     }
 
     /// Repetitions of the next question; 0 is a GETNEXT.
@@ -73,17 +110,23 @@ impl Stride {
 
     /// The repetitions that worked last.
     pub(super) fn learnt(&self) -> u32 {
-        self.worked.unwrap_or(self.repetitions)
+        let learnt = self.worked.unwrap_or(self.repetitions);
+        if self.spoilt { learnt.min(self.most.saturating_sub(1).max(1)) } else { learnt }
     }
 
     /// The last question got a good answer.
-    pub(super) fn good(&mut self) {
+    pub(super) fn good(&mut self, answer: Good) {
         if self.probing {
             self.probing = false;
             return;
         }
         self.worked = Some(self.repetitions);
         self.proven = self.proven.max(Some(self.repetitions));
+        if self.grows && answer.whole && answer.octets <= LARGE / 2 {
+            self.repetitions = (self.repetitions * 2).min(MOST.max(self.repetitions));
+            self.ceiling = self.repetitions;
+            return;
+        }
         self.streak += 1;
         if self.streak >= STREAK && self.repetitions < self.ceiling {
             self.repetitions = (self.repetitions * 2).clamp(1, self.ceiling);
@@ -116,6 +159,8 @@ impl Stride {
     }
 
     fn halve(&mut self) {
+        self.spoilt |= self.grows && self.repetitions > self.most;
+        self.grows = false;
         self.repetitions /= 2;
         self.ceiling = self.repetitions;
     }
@@ -128,6 +173,11 @@ impl Stride {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// An answer that does not hold all that was asked for.
+    const CUT: Good = Good { whole: false, octets: 1_400 };
+    /// One that does.
+    const WHOLE: Good = Good { whole: true, octets: 1_400 };
 
     #[test]
     fn too_much_is_halved_down_to_getnext_and_then_to_one_column() {
@@ -153,7 +203,7 @@ mod tests {
         let mut stride = Stride::new(12, None, 20);
         assert!(stride.smaller(Trouble::TooMuch));
         for _ in 0..100 {
-            stride.good();
+            stride.good(CUT);
             assert_eq!(stride.repetitions(), 10);
         }
         assert_eq!(stride.learnt(), 10);
@@ -165,7 +215,7 @@ mod tests {
         let mut sizes = Vec::new();
         for _ in 0..80 {
             sizes.push(stride.repetitions());
-            stride.good();
+            stride.good(CUT);
         }
         sizes.dedup();
         assert_eq!(sizes, [0, 1, 2, 4, 8, 16, 20]);
@@ -178,13 +228,64 @@ mod tests {
         assert_eq!((stride.repetitions(), stride.tries(4)), (20, 2));
         assert!(stride.smaller(Trouble::Silence));
         assert_eq!((stride.repetitions(), stride.tries(4)), (0, 4));
-        stride.good();
+        stride.good(CUT);
         assert_eq!((stride.repetitions(), stride.tries(4)), (10, 2));
-        stride.good();
+        stride.good(CUT);
         assert_eq!((stride.repetitions(), stride.tries(4)), (10, 4));
         assert!(stride.smaller(Trouble::Silence));
         assert_eq!((stride.repetitions(), stride.tries(4)), (0, 2));
         assert!(!stride.smaller(Trouble::Silence), "silent to GETNEXT too");
+    }
+
+    #[test]
+    fn whole_answers_prove_that_more_can_be_asked_for() {
+        let mut stride = Stride::new(5, None, 20);
+        let mut sizes = Vec::new();
+        for _ in 0..5 {
+            sizes.push(stride.repetitions());
+            stride.good(WHOLE);
+        }
+        assert_eq!(sizes, [20, 40, 80, 100, 100]);
+        assert_eq!(stride.learnt(), 100);
+        let mut stride = Stride::new(5, None, 20);
+        stride.good(CUT);
+        stride.good(Good { whole: true, octets: 9_000 });
+        assert_eq!(stride.repetitions(), 20, "neither a cut answer nor a large one grows");
+        let mut getnext = Stride::new(5, Some(0), 0);
+        getnext.good(WHOLE);
+        assert_eq!(getnext.repetitions(), 0, "configured for GETNEXT");
+    }
+
+    #[test]
+    fn what_was_too_much_beyond_the_configured_size_is_not_tried_in_later_walks() {
+        for trouble in [Trouble::Silence, Trouble::TooMuch] {
+            let mut stride = Stride::new(5, None, 20);
+            stride.good(WHOLE);
+            assert_eq!(stride.repetitions(), 40);
+            assert!(stride.smaller(trouble));
+            stride.good(WHOLE);
+            stride.good(WHOLE);
+            assert_eq!(stride.repetitions(), 20);
+            let mut later = Stride::new(5, Some(stride.learnt()), 20);
+            for _ in 0..50 {
+                assert_eq!(later.repetitions(), 19);
+                later.good(WHOLE);
+            }
+            assert_eq!(later.learnt(), 19);
+        }
+    }
+
+    #[test]
+    fn a_known_table_is_asked_for_at_once_where_half_of_it_is_proven() {
+        assert_eq!(Stride::new(5, Some(40), 20).at_once(50).repetitions(), 54);
+        assert_eq!(Stride::new(5, Some(54), 20).at_once(50).repetitions(), 54);
+        assert_eq!(Stride::new(5, Some(20), 20).at_once(50).repetitions(), 20);
+        assert_eq!(Stride::new(5, Some(19), 20).at_once(20).repetitions(), 19, "it was too much before");
+        assert_eq!(Stride::new(5, Some(100), 20).at_once(150).repetitions(), 100);
+        let mut stride = Stride::new(5, Some(40), 20).at_once(50);
+        assert_eq!(stride.tries(4), 2, "that much is not proven yet");
+        assert!(stride.smaller(Trouble::TooMuch));
+        assert_eq!(stride.repetitions(), 27);
     }
 
     #[test]

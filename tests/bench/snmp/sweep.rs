@@ -1,0 +1,143 @@
+//! poolsync's own sweep: every agent polled through `poolsync::poll`, detection, sysUpTime
+//! first and last and decoding to ranges included.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use poolsync::mib::Library;
+use poolsync::poll::{Choice, Filter, Polled, Remembered, RememberedTable, Request, Spaces, State, poll};
+use poolsync::snmp::{Context, Credentials, Limits, Reach, Secret, Target, Transport};
+use poolsync::table::Engine;
+use tokio::task::JoinSet;
+
+use crate::options::Options;
+use crate::usage::Meter;
+
+/// The one table that the agents have.
+const DESCRIPTOR: &str = r#"
+name = "juniper-junose"
+vendor = "Simulated router"
+[detect]
+sys-object-id = ["1.3.6.1.4.1.4874.1.1.1"]
+[[table]]
+name = "pools"
+mib = "juniAddressPoolTable"
+entry = "1.3.6.1.4.1.4874.2.2.21.1.1.1.1"
+index = [{ name = "pool", type = "integer" }]
+[table.columns]
+status = { number = 2, type = "row-status" }
+name = { number = 3, type = "text" }
+start = { number = 4, type = "ip-address" }
+end = { number = 5, type = "ip-address" }
+size = { number = 6, type = "count" }
+[table.ranges]
+start = "start"
+end = "end"
+pool = "name"
+size = "size"
+"#;
+
+pub fn run(options: &Options) {
+    let threads = options.get("threads", 2);
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(threads).enable_all().build();
+    runtime.unwrap().block_on(sweeps(options));
+}
+
+/// As many sweeps as asked for, each told on a line of its own; what one learnt, the next
+/// goes on from.
+async fn sweeps(options: &Options) {
+    let count: usize = options.get("n", 1_000);
+    let dead: usize = options.get("dead", 0);
+    let port: u16 = options.get("port", 22_000);
+    let concurrency: usize = options.get("concurrency", 256);
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("junose.toml"), DESCRIPTOR).unwrap();
+    let library = match options.get("descriptor", "simulated".to_owned()).as_str() {
+        "simulated" => Library::built_in().with_folder(folder.path()).unwrap(),
+        _ => Library::built_in(),
+    };
+    let library = Arc::new(library);
+    let transport = Transport::new().unwrap().limited(concurrency);
+    let mut remembered = vec![(Remembered::default(), None); count + dead];
+    for turn in 0..options.get("sweeps", 1) {
+        let meter = Meter::start();
+        let mut running = JoinSet::new();
+        // Dead ones stand between the live ones, as in any fleet.
+        for place in 0..count + dead {
+            let agent = if dead == count { place / 2 + place % 2 * count } else { place };
+            let (memory, engine) = remembered[agent].clone();
+            let request = request(options, agent, port, &library, memory, engine);
+            let transport = transport.clone();
+            running.spawn(async move { (agent, poll(&transport, request).await) });
+        }
+        let (mut ranges, mut requests, mut alive, mut most) = (0, 0, 0, 0);
+        while let Some(polled) = running.join_next().await {
+            let (agent, polled) = polled.unwrap();
+            requests += u64::from(polled.cost.requests);
+            most = most.max(polled.cost.requests);
+            if agent < count {
+                assert_eq!(polled.state, State::Complete, "{polled:?}");
+                ranges += polled.ranges().count() as u64;
+                alive += 1;
+                remembered[agent] = (learnt(&polled), polled.engine.clone());
+            }
+            if alive == count {
+                break;
+            }
+        }
+        let name = if turn == 0 { "first" } else { "learnt" };
+        meter.tell(name, ranges, requests);
+        println!("most {name} {most}");
+        running.abort_all();
+        while running.join_next().await.is_some() {}
+    }
+}
+
+fn request(
+    options: &Options,
+    agent: usize,
+    port: u16,
+    library: &Arc<Library>,
+    remembered: Remembered,
+    engine: Option<Engine>,
+) -> Request {
+    let credentials = match options.get("version", 2) {
+        3 => Credentials::V3(crate::sealed::user()),
+        _ => Credentials::V2c(Secret::new("public")),
+    };
+    let limits = Limits {
+        timeout: Duration::from_millis(options.get("timeout-ms", 2_000)),
+        max_rows: 1_000_000,
+        ..Limits::default()
+    };
+    Request {
+        name: format!("bas-{agent}").into(),
+        target: Target {
+            address: ([127, 0, 0, 1], port + agent as u16).into(),
+            credentials,
+            limits,
+            engine,
+            reach: Reach::default(),
+        },
+        context: Context::default(),
+        community_contexts: false,
+        choice: Choice::Auto(Arc::clone(library)),
+        remembered,
+        encoding: None,
+        group_as_vrf: None,
+        filter: Filter::default(),
+        spaces: Arc::new(Spaces::new(vec![("internet".into(), vec!["".into()])])),
+        now: Timestamp::now(),
+    }
+}
+
+/// What the store would remember of a poll.
+fn learnt(polled: &Polled) -> Remembered {
+    let tables = polled.tables.iter().map(|result| {
+        let table =
+            RememberedTable { had_rows: result.rows > 0, rows: result.rows, repetitions: result.repetitions };
+        (result.table.name.clone(), table)
+    });
+    Remembered { detection: polled.detection.clone(), tables: tables.collect(), booted: polled.booted }
+}

@@ -1,0 +1,37 @@
+//! What a process has used.
+
+use std::time::Instant;
+
+use nix::sys::resource::{UsageWho, getrusage};
+
+/// A measurement that runs.
+pub struct Meter {
+    begun: Instant,
+    cpu: f64,
+}
+
+/// Processor time so far, in seconds.
+fn cpu_of(who: UsageWho) -> f64 {
+    let usage = getrusage(who).unwrap();
+    let seconds = |time: nix::sys::time::TimeVal| time.tv_sec() as f64 + time.tv_usec() as f64 / 1e6;
+    seconds(usage.user_time()) + seconds(usage.system_time())
+}
+
+impl Meter {
+    pub fn start() -> Self {
+        Self { begun: Instant::now(), cpu: cpu_of(UsageWho::RUSAGE_SELF) }
+    }
+
+    /// Prints what it came to, as `scenarios` reads it: seconds, seconds, MB, and what was
+    /// done for it.
+    pub fn tell(&self, name: &str, values: u64, requests: u64) {
+        let (wall, cpu) = (self.begun.elapsed().as_secs_f64(), cpu_of(UsageWho::RUSAGE_SELF) - self.cpu);
+        let peak = getrusage(UsageWho::RUSAGE_SELF).unwrap().max_rss() as f64 / 1024.0;
+        println!("{name} wall {wall:.5} cpu {cpu:.5} rss {peak:.1} values {values} requests {requests}");
+    }
+}
+
+/// Processor time of the processes that this one has waited for, in seconds.
+pub fn children() -> f64 {
+    cpu_of(UsageWho::RUSAGE_CHILDREN)
+}
