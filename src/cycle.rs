@@ -15,6 +15,7 @@ mod explain;
 mod explain_words;
 mod exports;
 mod fleet;
+mod forget;
 mod held;
 mod operation;
 mod outlook;
@@ -62,6 +63,7 @@ use crate::table::{
     Act, Approved, Case, GuardMemory, Judged, Memory, Name, Progress, Runs, Table, Usage, build, claims,
     diff, judge,
 };
+use crate::trap::Tally;
 use commit::Next;
 use settings::Settings;
 use shapes::ChangedShape;
@@ -145,6 +147,11 @@ impl Cycle {
     /// What is remembered of a BAS.
     pub fn memory(&self, bas: &Name) -> Memory {
         self.state.memories.get(bas).cloned().unwrap_or_default()
+    }
+
+    /// Shows what is counted of notifications from now on.
+    pub fn show_notifications(&mut self, tally: Arc<Tally>) {
+        self.state.notifications = Some(tally);
     }
 
     /// Puts another configuration in force.

@@ -15,7 +15,7 @@ use super::owner::{daemon, shape};
 use super::site::{Secrets, Site};
 use super::stop::Stop;
 use crate::cycle::shapes::{PollShape, polled_shape};
-use crate::cycle::{Cycle, Fleet, Operation, PollRequest, collect, poll_shape, published_shape};
+use crate::cycle::{Cycle, Fleet, Operation, PollRequest, Who, collect, poll_shape, published_shape};
 use crate::snmp::Transport;
 use crate::table::Approved;
 
@@ -26,6 +26,9 @@ pub(crate) async fn run(args: &PollArgs, config: &Path, json: bool) -> Result<Ex
         dry_run: args.dry_run,
         publish: args.publish,
         force: args.force,
+        forget: args.forget,
+        reason: args.reason.clone(),
+        by: args.by.clone(),
     };
     let site = Site::load(config, Secrets::NotNeeded)?;
     if let Some(answer) = daemon(&site, &Operation::Poll(request.clone())).await? {
@@ -34,7 +37,11 @@ pub(crate) async fn run(args: &PollArgs, config: &Path, json: bool) -> Result<Ex
     let site = Site::load(config, Secrets::Needed)?;
     let mut cycle =
         Cycle::open(Arc::clone(&site.config), Arc::clone(&site.exports), Timestamp::now()).await?;
-    let polled = poll(&mut cycle, &site, &request).await;
+    let forgotten = cycle.forget(&request, &Who::of_process(), Timestamp::now()).await;
+    let polled = match forgotten {
+        Ok(()) => poll(&mut cycle, &site, &request).await,
+        Err(problem) => Err(problem.into()),
+    };
     cycle.close().await?;
     Ok(print(&polled?, json))
 }

@@ -27,6 +27,7 @@ mod inventory;
 mod load;
 mod mask;
 mod node;
+mod notifications;
 mod place;
 mod poll;
 mod print;
@@ -56,6 +57,7 @@ pub use export::{Canary, Export, GroupsFile, Query};
 pub use formats::{Format, GroupsFormat, TemplateSource};
 pub use guard::{Guard, MaxRange, Stale};
 pub use load::{Loaded, Loader};
+pub use notifications::Notifications;
 pub use place::{INTERNET, Private, Space};
 pub use poll::{Overrides, Poll};
 pub use profile::{Profile, Version};
@@ -84,6 +86,7 @@ const ROOT: &[&str] = &[
     "static",
     "export",
     "inventory",
+    "notifications",
     "http",
     "control",
     "mib",
@@ -105,6 +108,7 @@ const KEYS: &[(&str, &[&str])] = &[
     ("[export.NAME]", Export::KEYS),
     ("[inventory]", inventory::KEYS),
     ("[http]", Http::KEYS),
+    ("[notifications]", Notifications::KEYS),
     ("[control]", Control::KEYS),
     ("[mib]", Mib::KEYS),
     ("[log]", Log::KEYS),
@@ -142,6 +146,8 @@ pub struct Config {
     pub statics: Vec<StaticLine>,
     /// What is published.
     pub exports: BTreeMap<Name, Export>,
+    /// Traps and informs that make their BAS due.
+    pub notifications: Notifications,
     /// The API.
     pub http: Http,
     /// The control socket.
@@ -252,6 +258,7 @@ impl Config {
         self.bas.values().for_each(|bas| bas.write(&mut out));
         self.statics.iter().for_each(|line| line.write(&mut out));
         self.exports.iter().for_each(|(name, export)| export.write(name, &mut out));
+        self.notifications.write(&mut out);
         self.http.write(&mut out);
         self.control.write(&mut out);
         self.mib.write(&mut out);

@@ -32,7 +32,7 @@ pub(super) enum Value {
     /// A number with a point.
     Float,
     /// True or false.
-    Boolean,
+    Boolean(bool),
     /// A date or a time.
     Date,
     /// A list.
@@ -66,7 +66,7 @@ impl Node {
             Value::Text(_) | Value::Cell(_) => "a string",
             Value::Integer(_) => "an integer",
             Value::Float => "a number with a point",
-            Value::Boolean => "a boolean",
+            Value::Boolean(_) => "a boolean",
             Value::Date => "a date",
             Value::List(_) => "a list",
             Value::Table(_) => "a table",
@@ -149,7 +149,7 @@ fn node(source: usize, value: &Spanned<DeValue<'_>>) -> Node {
         DeValue::String(text) => Value::Text(text.to_string()),
         DeValue::Integer(number) => Value::Integer(i64::from_str_radix(number.as_str(), number.radix()).ok()),
         DeValue::Float(_) => Value::Float,
-        DeValue::Boolean(_) => Value::Boolean,
+        DeValue::Boolean(truth) => Value::Boolean(*truth),
         DeValue::Datetime(_) => Value::Date,
         DeValue::Array(items) => Value::List(items.iter().map(|item| node(source, item)).collect()),
         DeValue::Table(table) => entries(source, table),

@@ -191,6 +191,26 @@ fn pairs_and_static_lines_are_owners() {
 }
 
 #[test]
+fn whether_a_group_is_a_vrf_is_said_in_a_table_and_in_a_cell() {
+    let folder = Folder::new();
+    folder.write(
+        "bas.csv",
+        "name,address,snmp,edges,group-as-vrf\na,192.0.2.1,v2,c,false\nb,192.0.2.2,v2,c,true\ne,192.0.2.3,v2,c,\n",
+    );
+    let text = format!(
+        "{HEAD}{V2}[inventory]\nfile = \"bas.csv\"\n[bas.f]\naddress = \"192.0.2.4\"\nsnmp = \"v2\"\nedges = [\"c\"]\n\
+         group-as-vrf = false\n"
+    );
+    let config = folder.load(text).unwrap().config;
+    let said: Vec<Option<bool>> =
+        ["a", "b", "e", "f"].iter().map(|name| config.bas[*name].group_as_vrf).collect();
+    assert_eq!(said, [Some(false), Some(true), None, Some(false)]);
+    folder.write("bas.csv", "name,address,snmp,edges,group-as-vrf\na,192.0.2.1,v2,c,no\n");
+    let error = folder.load(format!("{HEAD}{V2}[inventory]\nfile = \"bas.csv\"\n")).unwrap_err();
+    assert_eq!(faults(&error), [(2, 18, "this is a string")]);
+}
+
+#[test]
 fn an_inventory_says_what_tables_say() {
     let folder = Folder::new();
     folder.write(

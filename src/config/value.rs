@@ -72,6 +72,16 @@ pub(super) fn integer<T: TryFrom<i64>>(
     fitting
 }
 
+/// True or false.
+pub(super) fn boolean(cx: &mut Context, node: &Node) -> Option<bool> {
+    match &node.value {
+        Value::Boolean(truth) => Some(*truth),
+        Value::Cell(text) if text == "true" => Some(true),
+        Value::Cell(text) if text == "false" => Some(false),
+        _ => wrong_kind(cx, node, "true or false"),
+    }
+}
+
 /// One of a closed list of words.
 pub(super) fn choice<T: Copy>(cx: &mut Context, node: &Node, choices: &[(&str, T)]) -> Option<T> {
     let names = choices.iter().map(|(name, _)| *name);

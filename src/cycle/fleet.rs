@@ -80,7 +80,18 @@ impl Fleet {
         scheduled: bool,
         now: Timestamp,
     ) -> Option<Job> {
-        let polling = config.polling(bas)?;
+        self.job_by(config.polling(bas)?, bas, memory, scheduled, now)
+    }
+
+    /// The same, but for how the router is spoken to.
+    pub fn job_by(
+        &self,
+        polling: Polling,
+        bas: &Bas,
+        memory: &Memory,
+        scheduled: bool,
+        now: Timestamp,
+    ) -> Option<Job> {
         let choice = match &bas.mib {
             Descriptor::Auto => Choice::Auto(Arc::clone(&self.library)),
             Descriptor::Named(name) => Choice::Named(Arc::clone(self.library.get(name)?)),
@@ -95,6 +106,7 @@ impl Fleet {
         let remembered = Remembered::from(memory);
         let mut request = self.request(bas.name.clone(), polling, choice, filter, remembered, now)?;
         request.target.engine.clone_from(&memory.engine);
+        request.group_as_vrf = bas.group_as_vrf;
         Some(Job { name: bas.name.clone(), endpoint: bas.address.clone(), scheduled, request })
     }
 
@@ -197,6 +209,12 @@ impl Fleet {
         polled.duration = begun.elapsed();
         polled.notes.extend(note);
         polled
+    }
+
+    /// The address of an endpoint, as far as it is known without asking for it: a name's is the
+    /// one that answered last.
+    pub fn known_address(&self, endpoint: &Endpoint) -> Option<IpAddr> {
+        endpoint.socket().or_else(|| self.last_of(endpoint)).map(|address| address.ip())
     }
 
     fn last_of(&self, endpoint: &Endpoint) -> Option<SocketAddr> {

@@ -16,6 +16,7 @@ use super::shapes::{
     BasShape, ChangedShape, ConflictShape, DrainShape, HeldShape, LookupShape, PinShape, Problem,
     ProgressShape, StatusShape, TableShape,
 };
+use super::status_shapes::notifications_shape;
 use crate::config::{Config, DEFAULT_SERVICE};
 use crate::format::{Scope, Stamp, View, ViewError, by_name, default_group};
 use crate::publish::{Export, Published};
@@ -24,6 +25,7 @@ use crate::table::{
     Conflict, Drain, Drains, Fleet, GuardMemory, Hold, Membership, Memory, Name, Pin, PinKind, Snapshot,
     Table, build, claims, diff,
 };
+use crate::trap::Tally;
 
 /// What is known at one moment.
 #[derive(Clone, Debug)]
@@ -51,6 +53,8 @@ pub struct State {
     pub conflicts: Vec<Conflict>,
     /// What became of the last publication, by export.
     pub published: BTreeMap<Name, Published>,
+    /// What was counted of notifications, where they are listened for.
+    pub notifications: Option<Arc<Tally>>,
 }
 
 impl State {
@@ -80,6 +84,7 @@ impl State {
             guard: loaded.guard,
             conflicts: Vec::new(),
             published: BTreeMap::new(),
+            notifications: None,
         }
     }
 
@@ -225,6 +230,7 @@ impl State {
             bas: self.config.bas.keys().map(|name| self.bas_shape(name, now)).collect(),
             held: self.guard.holds.len(),
             conflicts: self.conflicts.len(),
+            notifications: self.notifications.as_deref().map(notifications_shape),
             exports: {
                 let interval = self.config.poll.interval;
                 let shape = |e: &Export| export_shape(e, self.published.get(&e.name), interval);
@@ -260,6 +266,8 @@ impl State {
                     reason: some(&table.reason),
                     detail: None,
                     rows: table.rows,
+                    requests: None,
+                    duration_ms: None,
                 })
                 .collect(),
         }

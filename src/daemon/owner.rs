@@ -12,6 +12,7 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
+use super::notices::Notices;
 use super::publisher::Publisher;
 use super::schedule::Schedule;
 use super::waiting::Waiting;
@@ -25,6 +26,7 @@ use crate::http::Request;
 use crate::poll::State;
 use crate::snmp::Transport;
 use crate::table::{Approved, Name};
+use crate::trap::Pacing;
 
 /// How often what is remembered is written, and what the clock alone changes is looked at.
 const TICK: Duration = Duration::from_secs(30);
@@ -54,13 +56,26 @@ pub(super) struct Owner {
     acted: Vec<(Reply, oneshot::Sender<Reply>)>,
     /// BASes to be polled again soon.
     soon: BTreeMap<Name, Instant>,
+    /// Who has notified us, where that is listened for, and when a poll comes of it.
+    notices: Option<Notices>,
+    pacing: Pacing,
     ticks: u32,
 }
 
 impl Owner {
-    pub(super) fn new(cycle: Cycle, site: Site, transport: Transport, reload: Reload) -> Self {
+    pub(super) fn new(
+        mut cycle: Cycle,
+        site: Site,
+        transport: Transport,
+        reload: Reload,
+        notices: Option<Notices>,
+    ) -> Self {
         let epoch = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let fleet = Fleet::new(&site.config, Arc::clone(&site.library), transport.clone());
+        if let Some(notices) = &notices {
+            cycle.show_notifications(Arc::clone(&notices.tally));
+            notices.configure(&site.config, &fleet);
+        }
         let mut owner = Self {
             cycle,
             site,
@@ -76,6 +91,8 @@ impl Owner {
             waiting: Vec::new(),
             acted: Vec::new(),
             soon: BTreeMap::new(),
+            notices,
+            pacing: Pacing::default(),
             ticks: 0,
         };
         owner.set_schedule();
@@ -102,6 +119,7 @@ impl Owner {
                 },
                 () = until(self.batch_ends) => self.take_in().await,
                 () = until(next) => {}
+                () = ring(self.notices.as_ref()) => self.notified(),
                 Some(request) = requests.recv() => self.asked(request).await,
                 published = self.publisher.done() => {
                     self.cycle.note_published(published);
@@ -118,6 +136,18 @@ impl Owner {
         self.started.elapsed()
     }
 
+    /// Takes in whose notifications came.
+    fn notified(&mut self) {
+        let now = self.now();
+        let Some(notices) = &self.notices else { return };
+        for name in notices.inbox.take() {
+            if let Some(bas) = self.site.config.bas.get(&name) {
+                let interval = bas.interval.unwrap_or(self.site.config.poll.interval);
+                self.pacing.notified(&name, interval, now);
+            }
+        }
+    }
+
     fn set_schedule(&mut self) {
         let config = &self.site.config;
         let interval = |bas: &crate::config::Bas| bas.interval.unwrap_or(config.poll.interval);
@@ -129,7 +159,8 @@ impl Owner {
 
     /// When a poll may begin next; none while all slots are taken.
     fn next_poll(&self) -> Option<Instant> {
-        let due = self.schedule.next().map(|due| self.started + due);
+        let notified = self.pacing.next(|name| !self.schedule.is_running(name));
+        let due = self.schedule.next().into_iter().chain(notified).min().map(|due| self.started + due);
         let due = due.into_iter().chain(self.soon.values().min().copied()).min();
         due.filter(|_| self.polls.len() < self.slots())
     }
@@ -146,8 +177,16 @@ impl Owner {
             self.soon.remove(&name);
             self.schedule.force(&name, self.now());
         }
+        let notified = self.pacing.ripe(self.now(), |name| !self.schedule.is_running(name));
+        notified.iter().for_each(|name| self.schedule.force(name, self.now()));
         while self.polls.len() < self.slots() {
             let Some(due) = self.schedule.take(self.now()) else { break };
+            if self.pacing.began(&due.bas, due.scheduled, self.now())
+                && let Some(notices) = &self.notices
+            {
+                tracing::info!(bas = %due.bas, "polled because of a notification");
+                notices.tally.poll();
+            }
             let config = &self.site.config;
             let memory = self.cycle.memory(&due.bas);
             let job = config
@@ -170,6 +209,9 @@ impl Owner {
     fn arrived(&mut self, arrived: Arrived) {
         let polled = &arrived.polled;
         let failed = polled.state != State::Complete;
+        if let Some(notices) = self.notices.as_ref().filter(|_| polled.cost.bytes > 0) {
+            notices.found(&self.site.config, &polled.name, polled.address.ip());
+        }
         self.schedule.done(&polled.name, failed, self.started.elapsed());
         if failed {
             let before = self.cycle.state().memories.get(&polled.name);
@@ -250,7 +292,14 @@ impl Owner {
 
     async fn asked(&mut self, Request { operation, who, reply }: Request) {
         match operation {
-            Operation::Poll(request) => return self.asked_to_poll(&request, reply),
+            Operation::Poll(request) => {
+                if let Err(problem) = self.cycle.forget(&request, &who, Timestamp::now()).await {
+                    // Whoever asked may have left.
+                    let _ = reply.send(Err(problem));
+                    return;
+                }
+                return self.asked_to_poll(&request, reply);
+            }
             Operation::Reload(request) => {
                 let done = self.read_configuration(&request, &who).await;
                 // Another configuration may publish the same table otherwise.
@@ -325,6 +374,10 @@ impl Owner {
         self.fleet = Fleet::new(&site.config, Arc::clone(&site.library), self.transport.clone())
             .remembering(&self.fleet);
         self.site = site;
+        if let Some(notices) = &self.notices {
+            notices.configure(&self.site.config, &self.fleet);
+        }
+        self.pacing.retain(|name| self.site.config.bas.contains_key(name));
         self.set_schedule();
         tracing::info!(bas = self.site.config.bas.len(), "the configuration was read anew");
         reloaded.and_then(|shape| json(&shape))
@@ -363,6 +416,14 @@ impl Owner {
         }
         self.cycle.flush().await?;
         self.cycle.close().await
+    }
+}
+
+/// Waits for notifications, for ever where they are not listened for.
+async fn ring(notices: Option<&Notices>) {
+    match notices {
+        Some(notices) => notices.inbox.ring().await,
+        None => std::future::pending().await,
     }
 }
 

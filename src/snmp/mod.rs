@@ -9,6 +9,7 @@
 //!   may be asked; `exchange`: one question with its transmissions, pauses and caps;
 //! * `dialect`, `v3`, `report`: how a question is put, and what is believed of an answer;
 //! * `walk`: tables from their first row to their proven end;
+//! * `notice`: traps and informs, and what they are answered with;
 //! * `agent`, `snmprec`: recorded walks, and the agent that serves them.
 
 mod agent;
@@ -18,6 +19,7 @@ mod encode;
 mod exchange;
 mod hex;
 mod message;
+mod notice;
 mod oid;
 mod pace;
 mod report;
@@ -30,6 +32,7 @@ mod value;
 mod walk;
 
 pub use agent::ReplayAgent;
+pub use notice::{NoticeReader, OwnEngine, Read as NoticeRead, Refusal};
 pub use oid::{MAX_ARCS, Oid, ParseOidError};
 pub use snmprec::{Recording, RecordingError};
 pub use target::{

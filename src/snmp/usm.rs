@@ -10,7 +10,7 @@ mod message;
 pub(super) use clock::Clock;
 pub(super) use keyring::Keyring;
 pub(super) use keys::Keys;
-pub(super) use message::{Envelope, Incoming, discovery, read, read_scoped, seal};
+pub(super) use message::{Envelope, Incoming, discovery, read, read_scoped, read_scoped_pdu, seal};
 
 #[cfg(test)]
 mod tests;

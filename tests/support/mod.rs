@@ -40,6 +40,7 @@ use std::path::{Path, PathBuf};
 const PACKAGES: &[(&str, &str)] = &[
     ("snmpd", "snmpd"),
     ("snmpwalk", "snmp"),
+    ("snmptrap", "snmp"),
     ("snmpsimd", "snmpsim"),
     ("knotd", "knot"),
     ("knotc", "knot"),

@@ -28,6 +28,8 @@ pub(in crate::snmp) struct Incoming<'a> {
     /// Whether it claims to be authenticated.
     pub(in crate::snmp) authenticated: bool,
     pub(in crate::snmp) encrypted: bool,
+    /// Whether a Report may be sent back.
+    pub(in crate::snmp) reportable: bool,
     pub(in crate::snmp) engine_id: &'a [u8],
     pub(in crate::snmp) boots: u32,
     pub(in crate::snmp) time: u32,
@@ -69,6 +71,7 @@ pub(in crate::snmp) fn read(datagram: &[u8]) -> Result<Incoming<'_>, Malformed> 
         msg_id,
         authenticated: flags & FLAG_AUTH != 0,
         encrypted: flags & FLAG_PRIVACY != 0,
+        reportable: flags & FLAG_REPORTABLE != 0,
         engine_id,
         boots,
         time,
@@ -136,14 +139,27 @@ impl Incoming<'_> {
     }
 }
 
-/// The PDU of a scoped PDU (RFC 3412, 6); what stands behind it is padding.
-pub(in crate::snmp) fn read_scoped(octets: &[u8]) -> Result<Pdu, Malformed> {
+/// A PDU with its context.
+#[derive(Debug)]
+pub(in crate::snmp) struct ScopedPdu<'a> {
+    pub(in crate::snmp) engine_id: &'a [u8],
+    pub(in crate::snmp) context: &'a [u8],
+    pub(in crate::snmp) pdu: Pdu,
+}
+
+/// A scoped PDU (RFC 3412, 6); what stands behind it is padding.
+pub(in crate::snmp) fn read_scoped_pdu(octets: &[u8]) -> Result<ScopedPdu<'_>, Malformed> {
     let mut scoped = Reader::new(octets).expect(SEQUENCE, "the scoped PDU")?.reader();
-    scoped.octets("the context's engine id")?;
-    scoped.octets("the context's name")?;
+    let engine_id = scoped.octets("the context's engine id")?;
+    let context = scoped.octets("the context's name")?;
     let pdu = read_pdu(&mut scoped)?;
     scoped.finish("the scoped PDU")?;
-    Ok(pdu)
+    Ok(ScopedPdu { engine_id, context, pdu })
+}
+
+/// The PDU of a scoped PDU.
+pub(in crate::snmp) fn read_scoped(octets: &[u8]) -> Result<Pdu, Malformed> {
+    read_scoped_pdu(octets).map(|scoped| scoped.pdu)
 }
 
 /// What a message is addressed by.
@@ -184,16 +200,18 @@ pub(in crate::snmp) fn seal(
     salt: u64,
 ) -> Option<Vec<u8>> {
     let plain = scoped(envelope, pdu);
+    // Only what is answered may be answered with a Report (RFC 3412, 6.4).
+    let reportable = if pdu.kind.is_confirmed() { FLAG_REPORTABLE } else { 0 };
     let Some(keys) = keys else {
-        return Some(message(envelope, FLAG_REPORTABLE, &[], &[], |w| w.raw(&plain)));
+        return Some(message(envelope, reportable, &[], &[], |w| w.raw(&plain)));
     };
     let blank = vec![0; keys.digest_length()];
     let mut sealed = if keys.encrypts() {
         let (encrypted, salt) = keys.encrypt(envelope.boots, envelope.time, salt, plain)?;
-        let flags = FLAG_REPORTABLE | FLAG_AUTH | FLAG_PRIVACY;
+        let flags = reportable | FLAG_AUTH | FLAG_PRIVACY;
         message(envelope, flags, &blank, &salt, |w| w.octets(&encrypted))
     } else {
-        message(envelope, FLAG_REPORTABLE | FLAG_AUTH, &blank, &[], |w| w.raw(&plain))
+        message(envelope, reportable | FLAG_AUTH, &blank, &[], |w| w.raw(&plain))
     };
     let digest = keys.digest(&[&sealed])?;
     // Reading it back is the one place that knows where the digest stands.
