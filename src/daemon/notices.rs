@@ -127,7 +127,7 @@ fn add(senders: &mut Senders, config: &Config, name: &Name, at: Option<IpAddr>) 
     let Some(polling) = config.bas.get(name).and_then(|bas| config.polling(bas)) else { return false };
     let Some(credentials) = &polling.credentials else { return false };
     let addresses = at.into_iter().chain(polling.reply_from.iter().copied());
-    addresses.fold(false, |news, address| senders.add(address, name, credentials) || news)
+    addresses.filter(|address| senders.add(*address, name, credentials)).count() > 0
 }
 
 impl Listener {

@@ -1,6 +1,8 @@
 //! The one task that owns the store: it starts polls when they are due, takes in what they
 //! find in batches, has the result published, and answers requests in between.
 
+mod polls;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -12,6 +14,7 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
+use self::polls::ring;
 use super::notices::Notices;
 use super::publisher::Publisher;
 use super::schedule::Schedule;
@@ -136,18 +139,6 @@ impl Owner {
         self.started.elapsed()
     }
 
-    /// Takes in whose notifications came.
-    fn notified(&mut self) {
-        let now = self.now();
-        let Some(notices) = &self.notices else { return };
-        for name in notices.inbox.take() {
-            if let Some(bas) = self.site.config.bas.get(&name) {
-                let interval = bas.interval.unwrap_or(self.site.config.poll.interval);
-                self.pacing.notified(&name, interval, now);
-            }
-        }
-    }
-
     fn set_schedule(&mut self) {
         let config = &self.site.config;
         let interval = |bas: &crate::config::Bas| bas.interval.unwrap_or(config.poll.interval);
@@ -155,55 +146,6 @@ impl Owner {
         let memories = &self.cycle.state().memories;
         let now = self.started.elapsed();
         self.schedule.set(&fleet, now, |name| memories.get(name).is_some_and(|m| m.last_complete.is_some()));
-    }
-
-    /// When a poll may begin next; none while all slots are taken.
-    fn next_poll(&self) -> Option<Instant> {
-        let notified = self.pacing.next(|name| !self.schedule.is_running(name));
-        let due = self.schedule.next().into_iter().chain(notified).min().map(|due| self.started + due);
-        let due = due.into_iter().chain(self.soon.values().min().copied()).min();
-        due.filter(|_| self.polls.len() < self.slots())
-    }
-
-    fn slots(&self) -> usize {
-        usize::try_from(self.site.config.poll.concurrency).unwrap_or(usize::MAX)
-    }
-
-    /// Starts what is due, as far as there are slots.
-    fn start_polls(&mut self) {
-        let ripe: Vec<Name> =
-            self.soon.iter().filter(|(_, at)| **at <= Instant::now()).map(|(name, _)| name.clone()).collect();
-        for name in ripe {
-            self.soon.remove(&name);
-            self.schedule.force(&name, self.now());
-        }
-        let notified = self.pacing.ripe(self.now(), |name| !self.schedule.is_running(name));
-        notified.iter().for_each(|name| self.schedule.force(name, self.now()));
-        while self.polls.len() < self.slots() {
-            let Some(due) = self.schedule.take(self.now()) else { break };
-            if self.pacing.began(&due.bas, due.scheduled, self.now())
-                && let Some(notices) = &self.notices
-            {
-                tracing::info!(bas = %due.bas, "polled because of a notification");
-                notices.tally.poll();
-            }
-            let config = &self.site.config;
-            let memory = self.cycle.memory(&due.bas);
-            let job = config
-                .bas
-                .get(&due.bas)
-                .and_then(|bas| self.fleet.job(config, bas, &memory, due.scheduled, Timestamp::now()));
-            let Some(job) = job else {
-                tracing::error!(bas = %due.bas, "cannot be polled: no credentials or no descriptor");
-                self.schedule.done(&due.bas, true, self.started.elapsed());
-                continue;
-            };
-            let fleet = self.fleet.clone();
-            self.polls.spawn(async move {
-                let polled = fleet.poll(job).await;
-                Arrived { polled, scheduled: due.scheduled, at: Timestamp::now() }
-            });
-        }
     }
 
     fn arrived(&mut self, arrived: Arrived) {
@@ -416,14 +358,6 @@ impl Owner {
         }
         self.cycle.flush().await?;
         self.cycle.close().await
-    }
-}
-
-/// Waits for notifications, for ever where they are not listened for.
-async fn ring(notices: Option<&Notices>) {
-    match notices {
-        Some(notices) => notices.inbox.ring().await,
-        None => std::future::pending().await,
     }
 }
 
