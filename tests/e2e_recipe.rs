@@ -24,9 +24,9 @@ fn section() -> String {
 
 /// Its blocks of code in a language, in order.
 fn blocks(section: &str, language: &str) -> Vec<String> {
-    let mut blocks = section.split("```").skip(1).step_by(2);
+    let blocks = section.split("```").skip(1).step_by(2);
     let mut found = Vec::new();
-    while let Some(block) = blocks.next() {
+    for block in blocks {
         let (head, body) = block.split_once('\n').unwrap();
         if head == language {
             found.push(body.to_owned());

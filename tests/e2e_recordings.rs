@@ -112,13 +112,11 @@ fn arcs(index: &str) -> Vec<u32> {
     index.split('.').map(|arc| arc.parse().unwrap()).collect()
 }
 
+/// The network and length that the arcs of an index say.
+type Reading = fn(&[u32]) -> Option<(Vec<u32>, u32)>;
+
 /// The routes of these types between /8 and /31, by the type's column and what its index says.
-fn routes(
-    file: &Path,
-    types: &str,
-    wanted: &[&str],
-    read: fn(&[u32]) -> Option<(Vec<u32>, u32)>,
-) -> Vec<(String, String)> {
+fn routes(file: &Path, types: &str, wanted: &[&str], read: Reading) -> Vec<(String, String)> {
     let rows = column(file, types).into_iter().filter(|(_, kind)| wanted.contains(&kind.as_str()));
     let read = rows.filter_map(|(index, _)| read(&arcs(&index)));
     let mut blocks: Vec<_> = read

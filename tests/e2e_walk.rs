@@ -290,7 +290,15 @@ fn descriptors_are_listed_shown_and_checked() {
         assert!(!poolsync::run(["mib", "show", name]).expect(0).stdout.is_empty());
         poolsync::run(["mib", "show", name, "--json"]).expect(0).json();
     }
-    assert_ne!(poolsync::run(["mib", "show", "no-such"]).code, Some(0));
+    poolsync::run(["mib", "show", "no-such"]).expect(2).said(&["no-such", "huawei"]);
+    let file = repository("mibs/huawei.toml");
+    let by_file = poolsync::run(["mib", "show", file.to_str().unwrap()]).expect(0).stdout;
+    assert_eq!(by_file, poolsync::run(["mib", "show", "huawei"]).expect(0).stdout);
+    for words in
+        ["sysObjectID lies under 1.3.6.1.4.1.2011.2", "3 low (IpAddress)", "only where sections has no row"]
+    {
+        assert!(by_file.contains(words), "{words} in:\n{by_file}");
+    }
 
     let scratch = Scratch::new();
     let file = std::fs::read_to_string(repository("mibs/zte-uas.toml")).unwrap();

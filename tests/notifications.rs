@@ -1,5 +1,5 @@
 //! Notifications to a running daemon, sent by Debian's `snmptrap` and by hand: a changed table
-//! shows in seconds though its interval is an hour, and nobody else can make it poll.
+//! shows in seconds though its interval is a month, and nobody else can make it poll.
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
@@ -23,13 +23,14 @@ const OLD: Pool = ("old", "198.18.0.0", "198.18.0.255");
 const NEW: Pool = ("new", "198.18.9.0", "198.18.9.255");
 const BOTH: [&str; 2] = ["198.18.0.0-198.18.0.255 bas-a", "198.18.9.0-198.18.9.255 bas-a"];
 
-/// An hour from one poll to the next, and notifications listened for.
-fn hourly(text: &str, port: u16, more: &str) -> String {
-    text.replacen("[poll]\n", "[poll]\ninterval = \"1h\"\nbatch = \"100ms\"\n", 1)
+/// A month from one poll to the next, so that none comes by itself, and notifications listened
+/// for.
+fn monthly(text: &str, port: u16, more: &str) -> String {
+    text.replacen("[poll]\n", "[poll]\ninterval = \"30d\"\nbatch = \"100ms\"\n", 1)
         + &format!("\n[notifications]\nlisten = [\"127.0.0.1:{port}\"]\n{more}")
 }
 
-/// A router that replays, polled every hour by a daemon, and the port for notifications.
+/// A router that replays, polled once a month by a daemon, and the port for notifications.
 struct Stand {
     // The daemon ends before its folder does.
     daemon: Program,
@@ -40,7 +41,7 @@ struct Stand {
 impl Stand {
     fn new(more: &str, change: impl Fn(String) -> String) -> Self {
         let port = free_port();
-        let plant = Plant::with(&[("bas-a", "east", &[OLD])], |text| change(hourly(&text, port, more)));
+        let plant = Plant::with(&[("bas-a", "east", &[OLD])], |text| change(monthly(&text, port, more)));
         let daemon = plant.daemon();
         let stand = Self { daemon, plant, port };
         wait_for("the first table", || !stand.plant.status()["bas"][0]["last_complete"].is_null());
@@ -103,7 +104,8 @@ fn a_trap_shows_a_changed_table_in_seconds() {
     // It is not one of the schedule's polls, which may confirm a loss.
     stand.plant.set("bas-a", &[NEW]);
     let text = stand.plant.run(&["status"]).expect(0).stdout;
-    assert!(text.contains("1 received; 1 traps and 0 informs believed"), "{text}");
+    let told = "1 received; 1 trap and 0 informs believed, 0 of them left out by oids; 1 poll came of them\n";
+    assert!(text.contains(told), "{text}");
 }
 
 #[test]
@@ -168,11 +170,14 @@ fn a_storm_is_one_poll() {
         let now = stand.counted()["traps"].as_u64().unwrap();
         std::mem::replace(&mut before, now) == now
     });
-    stand.send_from(Ipv4Addr::new(127, 0, 0, 2), &trap);
-    stand.wait_refused("unknown-sender", 1);
+    wait_for("what comes behind it", || {
+        stand.send_from(Ipv4Addr::new(127, 0, 0, 2), &trap);
+        stand.counted()["refused"]["unknown-sender"].is_u64()
+    });
     let counted = stand.counted();
     assert!(counted["traps"].as_u64().unwrap() > 100, "{counted}");
-    assert_eq!([&counted["polls"], &counted["refused"]], [&json!(1), &json!({"unknown-sender": 1})]);
+    assert_eq!(counted["polls"], 1);
+    assert_eq!(counted["refused"].as_object().unwrap().len(), 1, "{counted}");
 }
 
 #[test]
@@ -199,8 +204,25 @@ fn what_oids_leaves_out_is_counted_and_nothing_else() {
 }
 
 #[test]
+fn a_bas_is_known_by_where_its_name_led_and_by_where_it_answers_from() {
+    let stand = Stand::new("", |text| {
+        let named = text.replacen("address = \"127.0.0.1:", "address = \"localhost:", 1);
+        named.replacen("snmp = \"lab\"", "snmp = \"lab\"\nreply-from = [\"127.0.0.3\"]", 1)
+    });
+    let trap = trap(1, junose::COMMUNITY);
+    stand.plant.set("bas-a", &[OLD, NEW]);
+    stand.send_from(Ipv4Addr::new(127, 0, 0, 1), &trap);
+    stand.send_from(Ipv4Addr::new(127, 0, 0, 3), &trap);
+    wait_for("both", || stand.counted()["traps"] == 2);
+    wait_for("the new pool", || stand.plant.entries() == BOTH);
+    assert_eq!(stand.counted()["refused"], json!({}));
+    stand.send_from(Ipv4Addr::new(127, 0, 0, 4), &trap);
+    stand.wait_refused("unknown-sender", 1);
+}
+
+#[test]
 fn a_router_that_boots_shows_at_once_and_loses_nothing() {
-    let stand = Stand::new("", |text| text.replace("settle = \"0s\"", "settle = \"10m\""));
+    let stand = Stand::new("", |text| text.replacen("settle = \"0s\"", "settle = \"10m\"", 1));
     // It booted ten seconds ago, and its tables are not full yet.
     let booted = acts_support::walk(&[NEW], 0).render().replace("|67|864000000", "|67|1000");
     stand.plant.set_recording("bas-a", Recording::parse(&booted).unwrap());
@@ -225,7 +247,7 @@ fn by_v3(router: &junose::Router, scratch: Scratch, port: u16) -> Site {
         junose::AUTH,
         junose::PRIVACY
     );
-    Site::new(scratch, &hourly(&format!("{before}{profile}{after}"), port, ""))
+    Site::new(scratch, &monthly(&format!("{before}{profile}{after}"), port, ""))
 }
 
 /// The arguments for a user of SNMPv3 with these passwords.
@@ -274,7 +296,9 @@ fn informs_and_traps_of_v3_are_believed_by_the_users_keys() {
     router.set(&[POOL, MORE]);
     sent(&inform(&good));
     wait_for("the new pool", || site.entries().len() == 2);
-    assert_eq!([&counted()["polls"], &counted()["informs"]], [1, 1]);
+    // One that was sent again is acknowledged again, and makes no other poll.
+    assert_eq!(counted()["polls"], 1);
+    assert!(counted()["informs"].as_u64() >= Some(1));
     let right = [&engine[..], &good].concat();
     sent(&snmptrap(&site.scratch, &right, port, COLD_START));
     wait_for("the trap", || counted()["traps"] == 1);
@@ -289,7 +313,7 @@ fn informs_and_traps_of_v3_are_believed_by_the_users_keys() {
     assert_eq!(second["engine_id"], first["engine_id"]);
     assert_eq!(second["boots"].as_u64().unwrap(), first["boots"].as_u64().unwrap() + 1);
     sent(&inform(&good));
-    wait_for("the inform", || counted()["informs"] == 1);
+    wait_for("the inform", || counted()["informs"].as_u64() >= Some(1));
 }
 
 #[test]
@@ -301,7 +325,7 @@ fn without_a_section_nothing_is_listened_for_and_a_taken_port_is_said() {
     let taken = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     let port = taken.local_addr().unwrap().port();
     let text = std::fs::read_to_string(&plant.site.config).unwrap();
-    plant.site.configure(&hourly(&text, port, ""));
+    plant.site.configure(&monthly(&text, port, ""));
     plant.run(&["run"]).expect(1).said(&[&format!("127.0.0.1:{port}"), "in use"]);
     for (key, expected) in [
         ("listen = \"127.0.0.1\"", "a list of addresses"),

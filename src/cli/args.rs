@@ -278,7 +278,8 @@ pub enum MibCommand {
     List,
     /// What a descriptor reads from a box, in words.
     Show {
-        /// Its name.
+        /// Its name, or a file.
+        #[arg(value_name = "NAME|FILE")]
         name: String,
     },
     /// Check a descriptor file; with a recording, show row by row what comes of it.

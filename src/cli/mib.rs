@@ -1,6 +1,7 @@
 //! `mib`: the descriptors.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use serde::Serialize;
 
@@ -36,12 +37,8 @@ pub(crate) fn run(command: &MibCommand, config: &Path, json: bool) -> Result<Exi
             Ok(print(&Listed(library.iter().map(|d| shape(d)).collect()), json))
         }
         MibCommand::Show { name } => {
-            let library = library(config)?;
-            let known = || library.iter().map(|d| d.name().to_string()).collect::<Vec<_>>().join(", ");
-            let descriptor = library.get(name).ok_or_else(|| {
-                Stop::usage(format!("there is no descriptor `{name}`; there are: {}", known()))
-            })?;
-            Ok(print(&Shown(shape(descriptor)), json))
+            let descriptor = descriptor(name, &library(config)?)?;
+            Ok(print(&Shown(shape(&descriptor)), json))
         }
     }
 }
@@ -52,6 +49,18 @@ fn library(config: &Path) -> Result<Library, Stop> {
         return Ok((*site.library).clone());
     }
     Ok(Library::built_in())
+}
+
+/// A descriptor by its name; by its file, where the word has a dot or a slash.
+pub(super) fn descriptor(mib: &str, library: &Library) -> Result<Arc<Descriptor>, Stop> {
+    if let Some(known) = library.get(mib) {
+        return Ok(Arc::clone(known));
+    }
+    if mib.contains(['/', '.']) {
+        return Ok(Arc::new(Descriptor::read(Path::new(mib))?));
+    }
+    let known: Vec<&str> = library.iter().map(|d| d.name().as_str()).collect();
+    Err(Stop::usage(format!("there is no descriptor `{mib}`; there are: {}", known.join(", "))))
 }
 
 fn shape(descriptor: &Descriptor) -> DescriptorShape {

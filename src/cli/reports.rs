@@ -208,19 +208,24 @@ impl Report for StatusShape {
     }
 }
 
-fn notifications_lines(counted: &NotificationsShape) -> String {
+fn notifications_lines(notifications: &NotificationsShape) -> String {
+    let number = |count: u64| grouped(&count.to_string());
+    let some = |count: u64, one, more| counted(usize::try_from(count).unwrap_or(usize::MAX), one, more);
     let mut text = format!(
-        "\nnotifications on {}: {} received; {} traps and {} informs believed, {} of them left out by oids; {} polls\n",
-        counted.listen.join(", "),
-        grouped(&counted.received.to_string()),
-        grouped(&counted.traps.to_string()),
-        grouped(&counted.informs.to_string()),
-        grouped(&counted.filtered.to_string()),
-        grouped(&counted.polls.to_string()),
+        "\nnotifications on {}: {} received; {} and {} believed, {} of them left out by oids; {}\n",
+        notifications.listen.join(", "),
+        number(notifications.received),
+        some(notifications.traps, "trap", "traps"),
+        some(notifications.informs, "inform", "informs"),
+        number(notifications.filtered),
+        some(notifications.polls, "poll came of them", "polls came of them"),
     );
-    if let Some(last) = &counted.last_refused {
-        let causes: Vec<String> =
-            counted.refused.iter().map(|(cause, n)| format!("{cause} {}", grouped(&n.to_string()))).collect();
+    if let Some(last) = &notifications.last_refused {
+        let causes: Vec<String> = notifications
+            .refused
+            .iter()
+            .map(|(cause, count)| format!("{cause} {}", number(*count)))
+            .collect();
         let _ = writeln!(
             text,
             "refused: {}; the last from {} at {} ({})",

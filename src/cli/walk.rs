@@ -11,6 +11,7 @@ use jiff::Timestamp;
 
 use super::args::WalkArgs;
 use super::exit::Exit;
+use super::mib::descriptor;
 use super::output::{Report as _, complain, print, write_out};
 use super::recordings;
 use super::site::{Secrets, Site};
@@ -241,15 +242,4 @@ fn choice(mib: Option<&str>, library: &Arc<Library>) -> Result<Choice, Stop> {
         None | Some("auto") => Ok(Choice::Auto(Arc::clone(library))),
         Some(mib) => descriptor(mib, library).map(Choice::Named),
     }
-}
-
-fn descriptor(mib: &str, library: &Library) -> Result<Arc<Descriptor>, Stop> {
-    if let Some(known) = library.get(mib) {
-        return Ok(Arc::clone(known));
-    }
-    if mib.contains(['/', '.']) {
-        return Ok(Arc::new(Descriptor::read(Path::new(mib))?));
-    }
-    let known: Vec<&str> = library.iter().map(|d| d.name().as_str()).collect();
-    Err(Stop::usage(format!("there is no descriptor `{mib}`; there are: {}", known.join(", "))))
 }
