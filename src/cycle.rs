@@ -16,6 +16,7 @@ mod explain;
 mod explain_words;
 mod exports;
 mod fleet;
+mod forget;
 mod glance;
 mod held;
 mod operation;
@@ -64,6 +65,7 @@ use crate::table::{
     Act, Approved, Case, FleetClaims, GuardMemory, Judged, Memory, Name, Progress, Runs, Table, Usage, diff,
     judge,
 };
+use crate::trap::Tally;
 use build::Standing;
 use commit::Next;
 use settings::Settings;
@@ -149,6 +151,11 @@ impl Cycle {
     /// What is remembered of a BAS.
     pub fn memory(&self, bas: &Name) -> Memory {
         self.state.memories.get(bas).cloned().unwrap_or_default()
+    }
+
+    /// Shows what is counted of notifications from now on.
+    pub fn show_notifications(&mut self, tally: Arc<Tally>) {
+        self.state.notifications = Some(tally);
     }
 
     /// Puts another configuration in force.

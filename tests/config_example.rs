@@ -11,7 +11,7 @@ use poolsync::config::{Config, ConfigError, Environment, Loaded, Loader};
 const EXAMPLE: &str = include_str!("../config/poolsync.example.toml");
 
 /// Keys whose line in the example is no default, because there is none.
-const NO_DEFAULT: [&str; 27] = [
+const NO_DEFAULT: [&str; 28] = [
     "static-file",
     "distance-file",
     "place",
@@ -31,6 +31,7 @@ const NO_DEFAULT: [&str; 27] = [
     "pair",
     "vrfs = [\"\", \"iptv\"]",
     "pools",
+    "group-as-vrf",
     "interval = \"1m\"",
     "file",
     "folder = \"bas.d\"",
@@ -124,6 +125,7 @@ fn what_has_no_default_is_a_good_example() {
         "context-community",
         "reply-from",
         "pools",
+        "group-as-vrf",
         "file",
         "nameservers",
         "only",

@@ -148,6 +148,16 @@ pub struct PollArgs {
     /// Poll also BASes that are backing off after failures.
     #[arg(long)]
     pub force: bool,
+    /// Forget first by which descriptor the named BASes are read and which of their tables ever
+    /// had rows: for a router whose tables have changed for good.
+    #[arg(long, requires = "bas", conflicts_with = "dry_run")]
+    pub forget: bool,
+    /// Why it is forgotten; kept with what was done.
+    #[arg(long, value_name = "TEXT", requires = "forget")]
+    pub reason: Option<String>,
+    /// Who says so, besides the user who runs this.
+    #[arg(long, alias = "name", value_name = "NAME", requires = "forget")]
+    pub by: Option<String>,
 }
 
 /// Arguments of `export`.
@@ -286,13 +296,20 @@ pub enum MibCommand {
     List,
     /// What a descriptor reads from a box, in words.
     Show {
-        /// Its name.
+        /// Its name, or a file.
+        #[arg(value_name = "NAME|FILE")]
         name: String,
     },
-    /// Check a descriptor file.
+    /// Check a descriptor file; with a recording, show row by row what comes of it.
     Check {
         /// The file.
         file: PathBuf,
+        /// Replay this recording through it.
+        #[arg(long, value_name = "FILE")]
+        walk: Option<PathBuf>,
+        /// The encoding of the recording's texts that are not UTF-8, as `gbk`.
+        #[arg(long, value_name = "NAME", requires = "walk")]
+        encoding: Option<String>,
     },
 }
 

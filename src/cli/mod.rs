@@ -23,12 +23,14 @@ mod past;
 mod past_reports;
 mod poll;
 mod read;
+mod recordings;
 mod reports;
 mod run;
 mod site;
 mod stop;
 mod text;
 mod walk;
+mod walk_report;
 
 use std::process::ExitCode;
 

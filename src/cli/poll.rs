@@ -16,7 +16,7 @@ use super::site::{Secrets, Site};
 use super::stop::Stop;
 use crate::cycle::shapes::{PollShape, Problem, polled_shape};
 use crate::cycle::{
-    Arrived, Cycle, Fleet, Job, Operation, PollRequest, collect, poll_shape, published_shape,
+    Arrived, Cycle, Fleet, Job, Operation, PollRequest, Who, collect, poll_shape, published_shape,
 };
 use crate::snmp::Transport;
 use crate::table::Approved;
@@ -28,6 +28,9 @@ pub(crate) async fn run(args: &PollArgs, config: &Path, json: bool) -> Result<Ex
         dry_run: args.dry_run,
         publish: args.publish,
         force: args.force,
+        forget: args.forget,
+        reason: args.reason.clone(),
+        by: args.by.clone(),
     };
     let site = Site::load(config, Secrets::NotNeeded)?;
     if let Some(answer) = daemon(&site, &Operation::Poll(request.clone())).await? {
@@ -36,7 +39,11 @@ pub(crate) async fn run(args: &PollArgs, config: &Path, json: bool) -> Result<Ex
     let site = Site::load(config, Secrets::Needed)?;
     let mut cycle =
         Cycle::open(Arc::clone(&site.config), Arc::clone(&site.exports), Timestamp::now()).await?;
-    let polled = poll(&mut cycle, &site, &request).await;
+    let forgotten = cycle.forget(&request, &Who::of_process(), Timestamp::now()).await;
+    let polled = match forgotten {
+        Ok(()) => poll(&mut cycle, &site, &request).await,
+        Err(problem) => Err(problem.into()),
+    };
     cycle.close().await?;
     Ok(print(&polled?, json))
 }

@@ -13,7 +13,7 @@ use super::poll::{Overrides, interval};
 use super::print::{self, Writer};
 use super::section::Section;
 use super::text::Encoding;
-use super::value::{amount, integer, list, name, parsed, reference, some, wrong_kind};
+use super::value::{amount, boolean, integer, list, name, parsed, reference, some, wrong_kind};
 use crate::mib::Glob;
 use crate::steer::{Amount, Place};
 use crate::table::Name;
@@ -55,6 +55,9 @@ pub struct Bas {
     pub interval: Option<Duration>,
     /// The encoding of pool names; as the profile says where it is none.
     pub encoding: Option<Encoding>,
+    /// Whether its pool groups stand for the VRFs of their names; as the descriptor says where
+    /// it is none.
+    pub group_as_vrf: Option<bool>,
     /// What it sets differently from its profile and `[poll]`.
     pub overrides: Overrides,
 }
@@ -115,6 +118,7 @@ impl Bas {
         "pools",
         "interval",
         "encoding",
+        "group-as-vrf",
         "timeout",
         "retries",
         "deadline",
@@ -151,6 +155,7 @@ impl Bas {
         let pools = section.read_or(cx, "pools", PoolFilter::default(), PoolFilter::read);
         let interval = section.read(cx, "interval", interval);
         let encoding = section.read(cx, "encoding", parsed);
+        let group_as_vrf = section.read(cx, "group-as-vrf", boolean);
         let overrides = Overrides::read(cx, &section);
         let name = entry.key.as_str().into();
         let (address, snmp, edges) = (address?, snmp?, edges?);
@@ -170,6 +175,7 @@ impl Bas {
             pools,
             interval,
             encoding,
+            group_as_vrf,
             overrides,
         })
     }
@@ -201,6 +207,9 @@ impl Bas {
         }
         out.optional("interval", self.interval.map(super::duration::show));
         out.optional("encoding", self.encoding.map(|encoding| encoding.0.name()));
+        if let Some(group_as_vrf) = self.group_as_vrf {
+            out.raw("group-as-vrf", group_as_vrf);
+        }
         self.overrides.write(out);
     }
 }

@@ -12,6 +12,7 @@ use super::export::Export;
 use super::feed::LoadCycle;
 use super::guard::{Guard, Stale};
 use super::node::{self, Entry, Node, Value};
+use super::notifications::Notifications;
 use super::place::{INTERNET, Space};
 use super::poll::Poll;
 use super::profile::Profile;
@@ -156,6 +157,8 @@ impl<'n> Reading<'n> {
             bas,
             statics: statics(cx, root),
             exports: read_all(cx, entries(root, "export"), Export::read),
+            notifications: table(cx, root, "notifications", Notifications::KEYS, Notifications::read)
+                .unwrap_or_default(),
             http: table(cx, root, "http", Http::KEYS, Http::read).unwrap_or_default(),
             mib: table(cx, root, "mib", Mib::KEYS, Mib::read).unwrap_or_default(),
             log: table(cx, root, "log", Log::KEYS, Log::read).unwrap_or_default(),

@@ -31,6 +31,7 @@ mod inventory;
 mod load;
 mod mask;
 mod node;
+mod notifications;
 mod place;
 mod poll;
 mod print;
@@ -64,6 +65,7 @@ pub use feed::{Feed, FeedSource, LoadCycle};
 pub use formats::{Format, GroupsFormat, TemplateSource};
 pub use guard::{Guard, MaxRange, Stale};
 pub use load::{Loaded, Loader};
+pub use notifications::Notifications;
 pub use place::{INTERNET, Private, Space};
 pub use poll::{Overrides, Poll};
 pub use profile::{Profile, Version};
@@ -97,6 +99,7 @@ const ROOT: &[&str] = &[
     "static",
     "export",
     "inventory",
+    "notifications",
     "http",
     "control",
     "mib",
@@ -121,6 +124,7 @@ const KEYS: &[(&str, &[&str])] = &[
     ("[export.NAME]", Export::KEYS),
     ("[inventory]", inventory::KEYS),
     ("[http]", Http::KEYS),
+    ("[notifications]", Notifications::KEYS),
     ("[control]", Control::KEYS),
     ("[mib]", Mib::KEYS),
     ("[log]", Log::KEYS),
@@ -170,6 +174,8 @@ pub struct Config {
     pub statics: Vec<StaticLine>,
     /// What is published.
     pub exports: BTreeMap<Name, Export>,
+    /// Traps and informs that make their BAS due.
+    pub notifications: Notifications,
     /// The API.
     pub http: Http,
     /// The control socket.
@@ -285,6 +291,7 @@ impl Config {
         self.bas.values().for_each(|bas| bas.write(&mut out));
         self.statics.iter().for_each(|line| line.write(&mut out));
         self.exports.iter().for_each(|(name, export)| export.write(name, &mut out));
+        self.notifications.write(&mut out);
         self.http.write(&mut out);
         self.control.write(&mut out);
         self.mib.write(&mut out);

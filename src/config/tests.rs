@@ -191,6 +191,41 @@ fn pairs_and_static_lines_are_owners() {
 }
 
 #[test]
+fn a_profile_whose_notifications_are_refused_deserves_a_word() {
+    let text = |listen: &str| {
+        format!(
+            "{HEAD}[snmp.v3]\nversion = \"3\"\nuser = \"u\"\n[snmp.unused]\nversion = \"3\"\nuser = \"u\"\n\
+             [bas.a]\naddress = \"192.0.2.1\"\nsnmp = \"v3\"\nedges = [\"c\"]\n[notifications]\nlisten = [{listen}]\n"
+        )
+    };
+    let loaded = load(&text("\"127.0.0.1\""));
+    assert_eq!(loaded.config.notifications.listen, ["127.0.0.1:1162".parse().unwrap()]);
+    let warning = "notifications of BASes of this profile are refused: they are not signed";
+    assert_eq!(warnings(&loaded), [(6, 7, warning)]);
+    assert_eq!(warnings(&load(&text(""))), []);
+}
+
+#[test]
+fn whether_a_group_is_a_vrf_is_said_in_a_table_and_in_a_cell() {
+    let folder = Folder::new();
+    folder.write(
+        "bas.csv",
+        "name,address,snmp,edges,group-as-vrf\na,192.0.2.1,v2,c,false\nb,192.0.2.2,v2,c,true\ne,192.0.2.3,v2,c,\n",
+    );
+    let text = format!(
+        "{HEAD}{V2}[inventory]\nfile = \"bas.csv\"\n[bas.f]\naddress = \"192.0.2.4\"\nsnmp = \"v2\"\nedges = [\"c\"]\n\
+         group-as-vrf = false\n"
+    );
+    let config = folder.load(text).unwrap().config;
+    let said: Vec<Option<bool>> =
+        ["a", "b", "e", "f"].iter().map(|name| config.bas[*name].group_as_vrf).collect();
+    assert_eq!(said, [Some(false), Some(true), None, Some(false)]);
+    folder.write("bas.csv", "name,address,snmp,edges,group-as-vrf\na,192.0.2.1,v2,c,no\n");
+    let error = folder.load(format!("{HEAD}{V2}[inventory]\nfile = \"bas.csv\"\n")).unwrap_err();
+    assert_eq!(faults(&error), [(2, 18, "this is a string")]);
+}
+
+#[test]
 fn an_inventory_says_what_tables_say() {
     let folder = Folder::new();
     folder.write(

@@ -103,8 +103,10 @@ pub(super) fn amount(cx: &mut Context, node: &Node) -> Option<Amount> {
 
 /// True or false.
 pub(super) fn boolean(cx: &mut Context, node: &Node) -> Option<bool> {
-    match node.value {
-        Value::Boolean(value) => Some(value),
+    match &node.value {
+        Value::Boolean(truth) => Some(*truth),
+        Value::Cell(text) if text == "true" => Some(true),
+        Value::Cell(text) if text == "false" => Some(false),
         _ => wrong_kind(cx, node, "true or false"),
     }
 }

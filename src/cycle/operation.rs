@@ -24,6 +24,16 @@ pub struct PollRequest {
     /// Poll also what is backing off.
     #[serde(default)]
     pub force: bool,
+    /// Forget first by which descriptors the BASes are read, and which of their tables ever had
+    /// rows. They have to be named.
+    #[serde(default)]
+    pub forget: bool,
+    /// Why that is forgotten.
+    #[serde(default)]
+    pub reason: Option<String>,
+    /// Who says so, besides the user who asks.
+    #[serde(default)]
+    pub by: Option<String>,
 }
 
 /// A request to let held changes through, or to reject them. What it names must all fit.

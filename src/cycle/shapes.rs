@@ -11,7 +11,9 @@ pub use super::past_shapes::{
     ActShape, ChangeShape, ConflictClaimShape, ConflictShape, DiffShape, GenerationShape, GroupChangeShape,
     HistoryShape, HourShape, LifetimeShape, OwnedShape, OwnerChangeShape, PoolShape,
 };
-pub use super::status_shapes::{BasShape, EffectShape, ExportShape, StatusShape};
+pub use super::status_shapes::{
+    BasShape, EffectShape, ExportShape, LastRefusedShape, NotificationsShape, StatusShape,
+};
 pub use super::walked::{polled_shape, walk_shape};
 use crate::table::Change;
 
@@ -29,6 +31,13 @@ pub struct TableShape {
     pub detail: Option<String>,
     /// How many rows were read.
     pub rows: u64,
+    /// Requests sent for it, tries after the first not counted; none where it was not asked for
+    /// just now.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub requests: Option<u32>,
+    /// How long it took.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub duration_ms: Option<u64>,
 }
 
 /// One range as a router lists it.
@@ -57,6 +66,24 @@ pub struct RangeShape {
     pub used: Option<u64>,
     /// The fewest prefixes that make it up.
     pub prefixes: Vec<String>,
+    /// How long the prefixes are that are delegated out of an IPv6 range.
+    #[serde(default)]
+    pub delegated_len: Option<u8>,
+}
+
+/// A VRF that pools were seen in.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct VrfShape {
+    /// The VRF as the router names it; empty for the default one.
+    pub vrf: String,
+    /// The space that it belongs to; null: none, so its pools enter no table.
+    pub space: Option<String>,
+    /// How many pools.
+    pub pools: usize,
+    /// How many ranges.
+    pub ranges: usize,
+    /// How many IPv4 addresses and IPv6 /64s, in decimal digits.
+    pub units: String,
 }
 
 /// A row that claims nothing, and why.
@@ -70,6 +97,9 @@ pub struct RejectedShape {
     pub reason: String,
     /// In words.
     pub detail: String,
+    /// All of it in a sentence.
+    #[serde(default)]
+    pub sentence: String,
 }
 
 /// What `walk` found.
@@ -104,6 +134,9 @@ pub struct WalkShape {
     pub tables: Vec<TableShape>,
     /// The ranges, in the router's order.
     pub ranges: Vec<RangeShape>,
+    /// The VRFs that they are in, by name.
+    #[serde(default)]
+    pub vrfs: Vec<VrfShape>,
     /// The rows that claim nothing.
     pub rejected: Vec<RejectedShape>,
 }

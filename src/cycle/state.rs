@@ -17,6 +17,7 @@ use super::shapes::{
     BasShape, ChangedShape, ConflictShape, DrainShape, HeldShape, LookupShape, PinShape, Problem,
     ProgressShape, StatusShape, TableShape,
 };
+use super::status_shapes::notifications_shape;
 use crate::config::{Config, DEFAULT_SERVICE};
 use crate::format::{Scope, Stamp, View, ViewError, by_name, default_group};
 use crate::publish::{Export, Published, Standing};
@@ -25,6 +26,7 @@ use crate::table::{
     Conflict, Drain, Drains, Fleet, GuardMemory, Hold, Membership, Memory, Name, Pin, PinKind, Snapshot,
     Table, build, claims, diff,
 };
+use crate::trap::Tally;
 
 /// What is known at one moment.
 #[derive(Clone, Debug)]
@@ -54,6 +56,8 @@ pub struct State {
     pub published: BTreeMap<Name, Published>,
     /// What is remembered of those before.
     pub standings: BTreeMap<Name, Standing>,
+    /// What was counted of notifications, where they are listened for.
+    pub notifications: Option<Arc<Tally>>,
 }
 
 impl State {
@@ -84,6 +88,7 @@ impl State {
             conflicts: Arc::default(),
             published: BTreeMap::new(),
             standings: BTreeMap::new(),
+            notifications: None,
         }
     }
 
@@ -233,6 +238,7 @@ impl State {
             bas: self.config.bas.keys().map(|name| self.bas_shape(name, now)).collect(),
             held: self.guard.holds.len(),
             conflicts: self.conflicts.len(),
+            notifications: self.notifications.as_deref().map(notifications_shape),
             exports: {
                 let poll = self.slowest_poll();
                 let shape = |e: &Export| {
@@ -276,6 +282,8 @@ impl State {
                     reason: some(&table.reason),
                     detail: None,
                     rows: table.rows,
+                    requests: None,
+                    duration_ms: None,
                 })
                 .collect(),
         }

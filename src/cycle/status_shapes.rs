@@ -1,9 +1,12 @@
 //! The JSON of `status`.
 
+use std::collections::BTreeMap;
+
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::shapes::{DrainShape, PinShape, ProgressShape, TableShape};
+use crate::trap::Tally;
 
 /// One BAS in `status`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -101,6 +104,66 @@ impl EffectShape {
     }
 }
 
+/// What was counted of notifications.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NotificationsShape {
+    /// Where they are listened for.
+    pub listen: Vec<String>,
+    /// Our own engine id, which senders of informs may have to be told.
+    pub engine_id: String,
+    /// How often our engine was started.
+    pub boots: u32,
+    /// Datagrams received.
+    pub received: u64,
+    /// Traps that were believed.
+    pub traps: u64,
+    /// Informs that were believed, and acknowledged.
+    pub informs: u64,
+    /// Questions for our engine id or time.
+    pub discoveries: u64,
+    /// Traps and informs that `oids` leaves out.
+    pub filtered: u64,
+    /// Datagrams refused, by cause; the causes are a closed list.
+    pub refused: BTreeMap<String, u64>,
+    /// The last one that was.
+    pub last_refused: Option<LastRefusedShape>,
+    /// Polls that notifications caused.
+    pub polls: u64,
+}
+
+/// A datagram that was refused.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LastRefusedShape {
+    /// Where it came from.
+    pub from: String,
+    /// Why.
+    pub cause: String,
+    /// When.
+    pub at: Timestamp,
+}
+
+/// What was counted of notifications, for JSON.
+pub(super) fn notifications_shape(tally: &Tally) -> NotificationsShape {
+    let refused = tally.refused_by_cause().into_iter();
+    NotificationsShape {
+        listen: tally.listen.iter().map(ToString::to_string).collect(),
+        engine_id: tally.engine_id.clone(),
+        boots: tally.boots,
+        received: tally.received(),
+        traps: tally.traps(),
+        informs: tally.informs(),
+        discoveries: tally.discoveries(),
+        filtered: tally.filtered(),
+        refused: refused.map(|(cause, count)| (cause.as_str().to_owned(), count)).collect(),
+        last_refused: tally.last_refused().map(|last| LastRefusedShape {
+            from: last.from.to_string(),
+            cause: last.cause.as_str().to_owned(),
+            at: last.at,
+        }),
+        polls: tally.polls(),
+    }
+}
+
 /// What `status` shows.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StatusShape {
@@ -131,6 +194,9 @@ pub struct StatusShape {
     pub held: usize,
     /// How many overlaps there are.
     pub conflicts: usize,
+    /// What was counted of notifications since the start; null where they are not listened for.
+    #[serde(default)]
+    pub notifications: Option<NotificationsShape>,
     /// Export by export.
     pub exports: Vec<ExportShape>,
 }

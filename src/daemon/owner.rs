@@ -1,6 +1,8 @@
 //! The one task that owns the store: it starts polls when they are due, takes in what they
 //! find in batches, has the result published, and answers requests in between.
 
+mod polls;
+
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -13,19 +15,22 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
+use self::polls::ring;
+use super::notices::Notices;
 use super::publisher::Consumers;
 use super::schedule::Schedule;
 use super::waiting::Waiting;
 use super::{Reload, Site, tell};
 use crate::cycle::shapes::polled_shape;
 use crate::cycle::{
-    Answer, Arrived, Cycle, CycleError, Fleet, Operation, POLLS_PER_SLOT, PollRequest, Problem,
-    ReloadRequest, Reply, Who, chosen, poll_shape, published_shape,
+    Answer, Arrived, Cycle, CycleError, Fleet, Operation, PollRequest, Problem, ReloadRequest, Reply, Who,
+    chosen, poll_shape, published_shape,
 };
 use crate::http::Request;
 use crate::poll::State;
 use crate::snmp::Transport;
 use crate::table::{Approved, Name};
+use crate::trap::Pacing;
 
 /// How often what is remembered is written, and what the clock alone changes is looked at.
 const TICK: Duration = Duration::from_secs(30);
@@ -57,14 +62,27 @@ pub(super) struct Owner {
     acted: Vec<(Reply, oneshot::Sender<Reply>)>,
     /// BASes to be polled again soon.
     soon: BTreeMap<Name, Instant>,
+    /// Who has notified us, where that is listened for, and when a poll comes of it.
+    notices: Option<Notices>,
+    pacing: Pacing,
     ticks: u32,
 }
 
 impl Owner {
-    pub(super) fn new(cycle: Cycle, site: Site, transport: Transport, reload: Reload) -> Self {
+    pub(super) fn new(
+        mut cycle: Cycle,
+        site: Site,
+        transport: Transport,
+        reload: Reload,
+        notices: Option<Notices>,
+    ) -> Self {
         let epoch = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let fleet = Fleet::new(&site.config, Arc::clone(&site.library), transport.clone());
         let consumers = Consumers::new(&site.exports);
+        if let Some(notices) = &notices {
+            cycle.show_notifications(Arc::clone(&notices.tally));
+            notices.configure(&site.config, &fleet);
+        }
         let mut owner = Self {
             cycle,
             keys: site.config.control.keys(),
@@ -81,6 +99,8 @@ impl Owner {
             waiting: Vec::new(),
             acted: Vec::new(),
             soon: BTreeMap::new(),
+            notices,
+            pacing: Pacing::default(),
             ticks: 0,
         };
         owner.set_schedule();
@@ -107,6 +127,7 @@ impl Owner {
                 },
                 () = until(self.batch_ends) => self.take_in().await,
                 () = until(next) => {}
+                () = ring(self.notices.as_ref()) => self.notified(),
                 Some(request) = requests.recv() => self.asked(request).await,
                 report = self.consumers.next() => {
                     self.cycle.note_published(report);
@@ -132,51 +153,12 @@ impl Owner {
         self.schedule.set(&fleet, now, |name| memories.get(name).is_some_and(|m| m.last_complete.is_some()));
     }
 
-    /// When a poll may begin next; none while as many run as may.
-    fn next_poll(&self) -> Option<Instant> {
-        let due = self.schedule.next().map(|due| self.started + due);
-        let due = due.into_iter().chain(self.soon.values().min().copied()).min();
-        due.filter(|_| self.polls.len() < self.most_polls())
-    }
-
-    /// The fleet has as many slots as are configured; routers that do not answer have none.
-    fn most_polls(&self) -> usize {
-        let slots = usize::try_from(self.site.config.poll.concurrency).unwrap_or(usize::MAX);
-        slots.saturating_mul(POLLS_PER_SLOT)
-    }
-
-    /// Starts what is due, as far as there is room.
-    fn start_polls(&mut self) {
-        let ripe: Vec<Name> =
-            self.soon.iter().filter(|(_, at)| **at <= Instant::now()).map(|(name, _)| name.clone()).collect();
-        for name in ripe {
-            self.soon.remove(&name);
-            self.schedule.force(&name, self.now());
-        }
-        while self.polls.len() < self.most_polls() {
-            let Some(due) = self.schedule.take(self.now()) else { break };
-            let config = &self.site.config;
-            let memory = self.cycle.memory(&due.bas);
-            let job = config
-                .bas
-                .get(&due.bas)
-                .and_then(|bas| self.fleet.job(config, bas, &memory, due.scheduled, Timestamp::now()));
-            let Some(job) = job else {
-                tracing::error!(bas = %due.bas, "cannot be polled: no credentials or no descriptor");
-                self.schedule.done(&due.bas, true, self.started.elapsed());
-                continue;
-            };
-            let fleet = self.fleet.clone();
-            self.polls.spawn(async move {
-                let polled = fleet.poll(job).await;
-                Arrived { polled, scheduled: due.scheduled, at: Timestamp::now() }
-            });
-        }
-    }
-
     fn arrived(&mut self, arrived: Arrived) {
         let polled = &arrived.polled;
         let failed = polled.state != State::Complete;
+        if let Some(notices) = self.notices.as_ref().filter(|_| polled.cost.bytes > 0) {
+            notices.found(&self.site.config, &polled.name, polled.address.ip());
+        }
         self.schedule.done(&polled.name, failed, self.started.elapsed());
         if failed {
             let before = self.cycle.state().memories.get(&polled.name);
@@ -261,7 +243,14 @@ impl Owner {
 
     async fn asked(&mut self, Request { operation, who, reply }: Request) {
         match operation {
-            Operation::Poll(request) => return self.asked_to_poll(&request, reply),
+            Operation::Poll(request) => {
+                if let Err(problem) = self.cycle.forget(&request, &who, Timestamp::now()).await {
+                    // Whoever asked may have left.
+                    let _ = reply.send(Err(problem));
+                    return;
+                }
+                return self.asked_to_poll(&request, reply);
+            }
             Operation::Reload(request) => {
                 let done = self.read_configuration(&request, &who).await;
                 // Another configuration may publish the same table otherwise.
@@ -337,6 +326,10 @@ impl Owner {
             .remembering(&self.fleet);
         self.consumers.set(&site.exports);
         self.site = site;
+        if let Some(notices) = &self.notices {
+            notices.configure(&self.site.config, &self.fleet);
+        }
+        self.pacing.retain(|name| self.site.config.bas.contains_key(name));
         self.set_schedule();
         tracing::info!(bas = self.site.config.bas.len(), "the configuration was read anew");
         reloaded.and_then(|shape| json(&shape))

@@ -216,6 +216,8 @@ pub(super) enum Recipe {
 pub(super) struct Exclude {
     pub(super) field: Own,
     pub(super) equals: i128,
+    /// What the field is in the rows that are narrowed; anything else where it is none.
+    pub(super) others: Option<i128>,
     pub(super) within: Vec<Own>,
 }
 

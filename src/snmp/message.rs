@@ -154,6 +154,11 @@ pub(super) fn read_value(tag: u8, octets: &[u8]) -> Value {
     decoded.unwrap_or_else(|| Value::Undecodable { tag, octets: octets.to_vec() })
 }
 
+/// The version that a datagram says it is of.
+pub(super) fn peek_version(datagram: &[u8]) -> Option<i64> {
+    Reader::new(datagram).enter_cut(SEQUENCE, "the message").ok()?.integer("the version").ok()
+}
+
 /// The id that a datagram answers to: msgID of v3, the request id else. A cut or damaged
 /// message still has one where its head can be read, so that its sender can be told apart
 /// from a silent one.

@@ -11,6 +11,7 @@
 //!   a time; `exchange`: one question with its transmissions, pauses and caps;
 //! * `dialect`, `v3`, `report`: how a question is put, and what is believed of an answer;
 //! * `walk`: tables from their first row to their proven end;
+//! * `notice`: traps and informs, and what they are answered with;
 //! * `agent`, `snmprec`: recorded walks, and the agent that serves them.
 
 mod agent;
@@ -25,6 +26,7 @@ mod hex;
 mod keys;
 mod latency;
 mod message;
+mod notice;
 mod oid;
 mod pace;
 mod report;
@@ -39,6 +41,7 @@ mod walk;
 
 pub use agent::{ReplayAgent, ReplayEngine, ReplayEngineError};
 pub use keys::{KeyFileError, KeyFileProblem};
+pub use notice::{NoticeReader, OwnEngine, Read as NoticeRead, Refusal};
 pub use oid::{MAX_ARCS, Oid, ParseOidError};
 pub use snmprec::{Recording, RecordingError};
 pub use target::{

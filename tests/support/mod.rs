@@ -42,6 +42,7 @@ use std::path::{Path, PathBuf};
 const PACKAGES: &[(&str, &str)] = &[
     ("snmpd", "snmpd"),
     ("snmpwalk", "snmp"),
+    ("snmptrap", "snmp"),
     ("snmpsimd", "snmpsim"),
     ("knotd", "knot"),
     ("knotc", "knot"),
