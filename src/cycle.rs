@@ -14,6 +14,7 @@ mod drains;
 mod explain;
 mod explain_words;
 mod exports;
+mod feeds;
 mod fleet;
 mod held;
 mod operation;
@@ -29,6 +30,8 @@ mod shaped;
 pub mod shapes;
 mod state;
 mod status_shapes;
+mod steer_shapes;
+mod steering;
 mod walked;
 mod who;
 
@@ -40,6 +43,7 @@ use jiff::Timestamp;
 pub use archive::Archive;
 pub use collect::{chosen, collect, poll_shape};
 pub use exports::{ExportError, exports_of, log_published, publish_all, published_shape};
+pub use feeds::{AGAIN, Feeds};
 pub use fleet::{Fleet, Job, community_polling};
 pub use operation::{
     Answer, ApproveRequest, DiffRequest, DrainRequest, ExplainRequest, ExportRequest, FreezeRequest,
@@ -75,6 +79,9 @@ pub enum CycleError {
     /// The configured lists of edges make no groups.
     #[error(transparent)]
     Groups(#[from] crate::table::GroupError),
+    /// What steering remembers cannot be written down.
+    #[error("what steering remembers cannot be written: {0}")]
+    Steering(String),
 }
 
 /// One poll, with what it counts as.

@@ -527,6 +527,7 @@ async fn child_that_commits_until_it_is_killed() {
             memories: &[(&bas, &memory)],
             guard: &guard,
             filled: n % 2 == 0,
+            steering: None,
             acts: Acts::default(),
         };
         assert_eq!(store.commit(batch).await.unwrap().generation, n);

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 use super::act_args::{EdgeCommand, FreezeArgs, RollbackArgs, SignedArgs};
+use super::steer_args::{PlanArgs, SimulateArgs, StructureArgs};
 
 /// Keeps a CDN's routing table true by reading address pools from broadband routers.
 #[derive(Debug, Parser)]
@@ -64,6 +65,14 @@ pub enum Command {
     Restore(FileArgs),
     /// Take the configuration up anew; a broken one changes nothing.
     Reload(ReloadArgs),
+    /// Plan the edges of each region for the least mean delay, beside what is in force; publishes
+    /// nothing. Exit 3 where some traffic has no place.
+    Plan(PlanArgs),
+    /// Propose capacities to rent for a problem given by hand. Exit 3 where some traffic has no
+    /// place.
+    Structure(StructureArgs),
+    /// Simulate policies on a network: how often a request is blocked, and how far it goes.
+    Simulate(SimulateArgs),
     /// List, show and check the descriptors of vendors' tables.
     #[command(subcommand)]
     Mib(MibCommand),

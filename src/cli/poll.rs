@@ -3,7 +3,7 @@
 use std::io::IsTerminal;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 use jiff::Timestamp;
@@ -15,7 +15,9 @@ use super::owner::{daemon, shape};
 use super::site::{Secrets, Site};
 use super::stop::Stop;
 use crate::cycle::shapes::{PollShape, polled_shape};
-use crate::cycle::{Cycle, Fleet, Operation, PollRequest, collect, poll_shape, published_shape};
+use crate::cycle::{
+    AGAIN, Cycle, Feeds, Fleet, Operation, PollRequest, collect, poll_shape, published_shape,
+};
 use crate::snmp::Transport;
 use crate::table::Approved;
 
@@ -43,8 +45,14 @@ pub(crate) async fn run(args: &PollArgs, config: &Path, json: bool) -> Result<Ex
 pub(crate) async fn poll(cycle: &mut Cycle, site: &Site, request: &PollRequest) -> Result<PollShape, Stop> {
     let transport =
         Transport::new().map_err(|e| Stop::failed(format!("no UDP socket can be opened: {e}")))?;
-    let fleet = Fleet::new(&site.config, Arc::clone(&site.library), transport);
+    let fleet = Fleet::new(&site.config, Arc::clone(&site.library), transport.clone());
     let jobs = cycle.jobs(&fleet, request, !request.force, Timestamp::now())?;
+    let mut feeds = Feeds::of(&site.config);
+    let begun = Instant::now();
+    let first = match request.dry_run || feeds.is_empty() {
+        true => None,
+        false => Some(feeds.read(&transport, Timestamp::now()).await),
+    };
     let bar = progress(jobs.len());
     let concurrency = usize::try_from(site.config.poll.concurrency).unwrap_or(usize::MAX);
     let arrived = collect(&fleet, jobs, concurrency, |one| {
@@ -59,6 +67,13 @@ pub(crate) async fn poll(cycle: &mut Cycle, site: &Site, request: &PollRequest) 
         return Ok(poll_shape(&state, &absorbed, bas, Vec::new()));
     }
     let absorbed = cycle.absorb(arrived, &Approved::default(), request.publish, Timestamp::now()).await?;
+    if let Some(mut read) = first {
+        if feeds.again(&read) {
+            tokio::time::sleep(AGAIN.saturating_sub(begun.elapsed())).await;
+            read = feeds.read(&transport, Timestamp::now()).await;
+        }
+        cycle.take_loads(&read, Timestamp::now()).await?;
+    }
     cycle.flush().await?;
     let published = cycle.publish(Timestamp::now()).await;
     cycle.prune(Timestamp::now()).await?;

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use super::act_reports::{drain_lines, pin_line};
 use super::exit::Exit;
 use super::output::Report;
+use super::steer_reports::steering_lines;
 use super::text::{Grid, age, bold, counted, dash, grouped, local, state};
 use crate::cycle::shapes::{
     HeldShape, LookupShape, PollShape, PolledShape, PublishedShape, RangeShape, StatusShape, TableShape,
@@ -320,6 +321,10 @@ impl Report for StatusShape {
                 ]);
             }
             text.push_str(&grid.finish());
+        }
+        if !self.steering.is_empty() {
+            text.push('\n');
+            text.push_str(&steering_lines(&self.steering));
         }
         text
     }

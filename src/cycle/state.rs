@@ -16,6 +16,7 @@ use super::shapes::{
     BasShape, ChangedShape, ConflictShape, DrainShape, HeldShape, LookupShape, PinShape, Problem,
     ProgressShape, StatusShape, TableShape,
 };
+use super::steering::Steering;
 use crate::config::{Config, DEFAULT_SERVICE};
 use crate::format::{Scope, Stamp, View, ViewError, by_name, default_group};
 use crate::publish::{Export, Published};
@@ -51,6 +52,8 @@ pub struct State {
     pub conflicts: Vec<Conflict>,
     /// What became of the last publication, by export.
     pub published: BTreeMap<Name, Published>,
+    /// What is known of the edges' loads.
+    pub steering: Steering,
 }
 
 impl State {
@@ -80,6 +83,7 @@ impl State {
             guard: loaded.guard,
             conflicts: Vec::new(),
             published: BTreeMap::new(),
+            steering: Steering::of(loaded.steering.as_deref()),
         }
     }
 
@@ -225,6 +229,7 @@ impl State {
             bas: self.config.bas.keys().map(|name| self.bas_shape(name, now)).collect(),
             held: self.guard.holds.len(),
             conflicts: self.conflicts.len(),
+            steering: self.steering_shapes(),
             exports: {
                 let interval = self.config.poll.interval;
                 let shape = |e: &Export| export_shape(e, self.published.get(&e.name), interval);
@@ -276,7 +281,7 @@ pub(super) fn look(
     // Viewers' addresses come IPv4-mapped from dual-stack sockets (RFC 4291, 2.5.5.2).
     let entry = snapshot.table.lookup(space, ip.to_canonical());
     let group = match entry {
-        Some(entry) => Cow::Borrowed(snapshot.groups.of(&entry.owner, service).ok_or_else(|| {
+        Some(entry) => Cow::Borrowed(snapshot.groups.answer(entry, service).ok_or_else(|| {
             inconsistent(ViewError::NoGroup { owner: entry.owner.clone(), service: service.clone() })
         })?),
         None => default_group(snapshot, service),
@@ -287,7 +292,8 @@ pub(super) fn look(
         covered: entry.is_some(),
         entry: entry.map(|entry| entry_shape(entry, group.token.as_str())),
         group: group.token.to_string(),
-        edges: group.edges.iter().map(|edge| edge.name.to_string()).collect(),
+        edges: group.answering().map(|edge| edge.name.to_string()).collect(),
+        weights: group.answering().map(|edge| edge.weight).collect(),
         generation: snapshot.generation,
     })
 }

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::shapes::{DrainShape, PinShape, ProgressShape, TableShape};
+use super::shapes::{DrainShape, PinShape, ProgressShape, SteeringShape, TableShape};
 
 /// One BAS in `status`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -65,7 +65,7 @@ pub struct ExportShape {
 }
 
 /// What `status` shows.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StatusShape {
     /// The store's identity, 16 hex digits.
     pub session: String,
@@ -94,6 +94,9 @@ pub struct StatusShape {
     pub held: usize,
     /// How many overlaps there are.
     pub conflicts: usize,
+    /// Region by region, how its edges are steered; nothing where nothing is.
+    #[serde(default)]
+    pub steering: Vec<SteeringShape>,
     /// Export by export.
     pub exports: Vec<ExportShape>,
 }

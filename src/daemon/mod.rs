@@ -2,6 +2,7 @@
 //! clean stop.
 
 mod listen;
+mod loads;
 mod owner;
 mod publisher;
 mod schedule;

@@ -12,6 +12,7 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
+use super::loads::Loads;
 use super::publisher::Publisher;
 use super::schedule::Schedule;
 use super::waiting::Waiting;
@@ -22,6 +23,7 @@ use crate::cycle::{
     chosen, poll_shape, published_shape,
 };
 use crate::http::Request;
+use crate::load::Collected;
 use crate::poll::State;
 use crate::snmp::Transport;
 use crate::table::{Approved, Name};
@@ -49,6 +51,7 @@ pub(super) struct Owner {
     batch: Vec<Arrived>,
     batch_ends: Option<Instant>,
     publisher: Publisher,
+    loads: Loads,
     waiting: Vec<Waiting>,
     /// What was done, and is answered once it is published.
     acted: Vec<(Reply, oneshot::Sender<Reply>)>,
@@ -61,6 +64,7 @@ impl Owner {
     pub(super) fn new(cycle: Cycle, site: Site, transport: Transport, reload: Reload) -> Self {
         let epoch = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let fleet = Fleet::new(&site.config, Arc::clone(&site.library), transport.clone());
+        let loads = Loads::new(&site.config, transport.clone());
         let mut owner = Self {
             cycle,
             site,
@@ -73,6 +77,7 @@ impl Owner {
             batch: Vec::new(),
             batch_ends: None,
             publisher: Publisher::default(),
+            loads,
             waiting: Vec::new(),
             acted: Vec::new(),
             soon: BTreeMap::new(),
@@ -108,6 +113,7 @@ impl Owner {
                     self.answer_waiting();
                     self.answer_acted();
                 }
+                read = self.loads.read() => self.steer(&read).await,
                 _ = tick.tick() => self.tick().await,
             }
         }
@@ -219,6 +225,18 @@ impl Owner {
         self.answer_waiting();
     }
 
+    /// Moves weights by a reading of the loads, and has them published.
+    async fn steer(&mut self, read: &Collected) {
+        match self.cycle.take_loads(read, Timestamp::now()).await {
+            Ok(true) => {
+                tracing::info!(generation = self.cycle.state().snapshot.generation, "steered");
+                self.publish();
+            }
+            Ok(false) => {}
+            Err(e) => tracing::error!(error = %e, "not steered; the weights stay as they were"),
+        }
+    }
+
     fn publish(&mut self) {
         self.publisher.want(&self.site.exports, &self.cycle.state().snapshot);
     }
@@ -325,6 +343,7 @@ impl Owner {
         self.fleet = Fleet::new(&site.config, Arc::clone(&site.library), self.transport.clone())
             .remembering(&self.fleet);
         self.site = site;
+        self.loads.reconfigure(&self.site.config);
         self.set_schedule();
         tracing::info!(bas = self.site.config.bas.len(), "the configuration was read anew");
         reloaded.and_then(|shape| json(&shape))

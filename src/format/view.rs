@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 use thiserror::Error;
 
 use crate::address::Range;
-use crate::table::{Edge, Entry, Group, GroupEdge, Name, Session, Snapshot, Token};
+use crate::table::{Edge, Entry, Group, GroupEdge, Name, Part, Session, Snapshot, Token};
 
 /// Which generation a file is made from: what its header says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -138,6 +138,11 @@ impl<'a> View<'a> {
         self.default_edge
     }
 
+    /// The edge of a name.
+    pub fn edge(&self, name: &Name) -> Option<&'a Edge> {
+        self.edges.get(name)
+    }
+
     /// The edges of a group, in order, with their weights.
     pub fn edges_of<'s>(&'s self, group: &'s Group) -> impl Iterator<Item = (&'s Edge, u32)> {
         group.edges.iter().filter_map(|e| Some((self.edges.get(&e.name)?, e.weight)))
@@ -189,22 +194,27 @@ pub(super) fn join(range: Range, next: Range) -> Option<Range> {
 }
 
 fn rows<'a>(snapshot: &'a Snapshot, scope: &Scope) -> Result<Vec<Row<'a>>, ViewError> {
-    let mut of_owner: HashMap<&'a str, &'a Group> = HashMap::new();
+    // With the part of the owner's entries that another group answers for.
+    let mut of_owner: HashMap<&'a str, (&'a Group, Option<&'a Part>)> = HashMap::new();
     let mut rows = Vec::with_capacity(snapshot.table.entries().len());
     for entry in snapshot.table.entries() {
         if scope.space.as_ref().is_some_and(|space| *space != entry.space) {
             continue;
         }
-        let group = match of_owner.get(entry.owner.as_str()) {
-            Some(group) => group,
+        let (group, part) = match of_owner.get(entry.owner.as_str()) {
+            Some(known) => *known,
             None => {
                 let group = snapshot.groups.of(&entry.owner, &scope.service).ok_or_else(|| {
                     ViewError::NoGroup { owner: entry.owner.clone(), service: scope.service.clone() }
                 })?;
-                of_owner.insert(&entry.owner, group);
-                group
+                let known = (group, snapshot.groups.part(&entry.owner, &scope.service));
+                of_owner.insert(&entry.owner, known);
+                known
             }
         };
+        let shed =
+            part.and_then(|part| part.of(entry)).and_then(|(_, token)| snapshot.groups.groups.get(token));
+        let group = shed.unwrap_or(group);
         rows.push(Row { entry, group });
     }
     Ok(rows)

@@ -1,9 +1,11 @@
 //! `mmdb`: a MaxMind DB (format 2.0), read by Knot, PowerDNS, BIND, gdnsd, nginx and more.
 //!
 //! One record schema serves them all:
-//! `{"edge": TOKEN, "bas": BAS, "edges": [EDGE...], "city": {"names": {"en": TOKEN}}}`.
+//! `{"edge": TOKEN, "bas": BAS, "edges": [EDGE...], "weights": [WEIGHT...],
+//! "city": {"names": {"en": TOKEN}}}`.
 //! `edge` is the group's token, which Knot's `geodb-key` matches and the groups file names;
-//! `edges` are the names of the group's edges, nearest first; `city.names.en` repeats the
+//! `edges` are the names of the edges that the group answers with, nearest first, and `weights`
+//! theirs, where they differ; `city.names.en` repeats the
 //! token where servers that only know MaxMind's own fields look. `bas` is missing where no
 //! BAS stands behind the entry. Equal records are stored once.
 //!
@@ -29,7 +31,7 @@ pub use tree::Duplicate;
 use super::carried::{COMPATIBLE, carried};
 use super::{Carries, Format, ReadBack, ReadError, RenderError, Rendered, Spaces, Stamp, View, one_space};
 use crate::address::{Range, prefixes};
-use crate::table::{Group, Name, Token};
+use crate::table::{Group, GroupEdge, Name, Token};
 use data::Encoder;
 use tree::{Link, Nodes, Tree};
 
@@ -125,15 +127,20 @@ impl<'a> Records<'a> {
 }
 
 fn encode(data: &mut Encoder, bas: Option<&str>, group: &Group) {
-    data.map(3 + usize::from(bas.is_some()));
+    let edges: Vec<&GroupEdge> = group.answering().collect();
+    let weighted = edges.windows(2).any(|pair| pair[0].weight != pair[1].weight);
+    data.map(3 + usize::from(bas.is_some()) + usize::from(weighted));
     data.pair("edge", group.token.as_str());
     if let Some(bas) = bas {
         data.pair("bas", bas);
     }
     data.string("edges");
-    data.array(group.edges.len());
-    for edge in &group.edges {
-        data.string(&edge.name);
+    data.array(edges.len());
+    edges.iter().for_each(|edge| data.string(&edge.name));
+    if weighted {
+        data.string("weights");
+        data.array(edges.len());
+        edges.iter().for_each(|edge| data.uint32(edge.weight));
     }
     data.string("city");
     data.map(1);
