@@ -297,7 +297,8 @@ fn the_server_answers_in_the_proportions_of_loadnear_then_of_the_plan() {
     let steering = &world.plant.status()["steering"][0];
     assert_eq!((&steering["policy"], &steering["good_for"]), (&"loadnear".into(), &"fresh".into()));
     assert_eq!((&steering["interval_s"], &steering["ttl_s"]), (&1.0.into(), &30.0.into()));
-    world.plant.run(&["status"]).expect(0).said(&[]);
+    let status = world.plant.run(&["status"]).expect(0).stdout;
+    assert!(status.contains("region south: loadnear") && status.contains("fresh enough"), "{status}");
 
     // The plan says what it would gain before anything is published, and then is followed.
     let share = planned_share();
@@ -327,6 +328,7 @@ fn a_source_that_dies_leaves_the_static_weights_in_three_small_steps() {
     world.wait_weights("the weights of loadnear", |weights| !weights.contains_key("e3"));
     let before = world.settle();
     let generation = world.plant.status()["generation"].as_u64().unwrap();
+    let table = std::fs::read(world.plant.site.export("gslb.mmdb")).unwrap();
     world.loads.change("e1", |edge| edge.silent = true);
     // The static weights are those of the configuration: equal.
     let fixed = |weights: &BTreeMap<String, u64>| {
@@ -341,6 +343,12 @@ fn a_source_that_dies_leaves_the_static_weights_in_three_small_steps() {
         last = step;
     }
     assert!(fixed(&last));
+    wait_for("all of it published", || {
+        let status = world.plant.status();
+        status["exports"][0]["generation"] == status["generation"]
+    });
+    let after = std::fs::read(world.plant.site.export("gslb.mmdb")).unwrap();
+    assert!(table == after, "weights are the groups file's, and leave the table alone");
     let edges = world.plant.json(0, &["edge", "list"]);
     let e1 = edges.as_array().unwrap().iter().find(|edge| edge["name"] == "e1").unwrap();
     assert_eq!(e1["load"]["reason"], "http", "{e1}");

@@ -87,6 +87,7 @@ pub struct View<'a> {
     default: Cow<'a, Group>,
     edges: &'a BTreeMap<Name, Edge>,
     default_edge: &'a Name,
+    beside_groups: bool,
 }
 
 impl<'a> View<'a> {
@@ -103,8 +104,14 @@ impl<'a> View<'a> {
                 groups.insert(row.group.token.clone(), Cow::Borrowed(row.group));
             }
         }
-        let view =
-            Self { rows, groups, default, edges: &snapshot.edges, default_edge: &snapshot.default_edge };
+        let view = Self {
+            rows,
+            groups,
+            default,
+            edges: &snapshot.edges,
+            default_edge: &snapshot.default_edge,
+            beside_groups: false,
+        };
         view.check_edges()?;
         Ok(view)
     }
@@ -116,6 +123,17 @@ impl<'a> View<'a> {
         let used: HashSet<&Token> = self.rows.iter().map(|row| &row.group.token).collect();
         self.groups.retain(|token, _| *token == self.default.token || used.contains(token));
         self
+    }
+
+    /// The view for a table that has a groups file beside it: what that says of weights and of
+    /// the order of edges, the table leaves to it, so as not to change with them.
+    pub fn beside_groups(self, beside: bool) -> Self {
+        Self { beside_groups: beside, ..self }
+    }
+
+    /// Whether a groups file says which edges a group is answered with.
+    pub fn is_beside_groups(&self) -> bool {
+        self.beside_groups
     }
 
     /// The rows.

@@ -80,6 +80,13 @@ impl Group {
         let none = self.edges.iter().all(|edge| edge.weight == 0);
         self.edges.iter().filter(move |edge| none || edge.weight > 0)
     }
+
+    /// Whether the edges that it answers with have different weights.
+    pub fn is_weighted(&self) -> bool {
+        let mut weights = self.answering().map(|edge| edge.weight);
+        let first = weights.next();
+        weights.any(|weight| Some(weight) != first)
+    }
 }
 
 /// All groups, and which of them answers for which owner.

@@ -9,7 +9,6 @@
 //! plain one.
 
 use super::lines::{Reader, push};
-use super::records::is_weighted;
 use super::{
     Carries, Context, GroupsError, GroupsFormat, ReadError, Rows, View, is_target, target, target_of,
     text_rows,
@@ -63,7 +62,7 @@ fn row(view: &View<'_>, group: &Group) -> Result<String, GroupsError> {
     let token = &group.token;
     let mut row = String::new();
     push(&mut row, format_args!("{token} {}\n", target(view, group)?));
-    if !is_weighted(group) {
+    if !group.is_weighted() {
         return Ok(row);
     }
     let mut shares = Vec::new();

@@ -59,7 +59,7 @@ impl<'v> Answers<'v> {
         if none {
             return Err(GroupsError::NoAnswer { token: group.token.clone() });
         }
-        let weighted = is_weighted(group);
+        let weighted = group.is_weighted();
         let stand_in = families(self.view, self.view.default_group());
         for (own, other) in own.iter_mut().zip(stand_in) {
             if own.is_empty() {
@@ -68,12 +68,6 @@ impl<'v> Answers<'v> {
         }
         Ok(Records::Addresses { families: own, weighted })
     }
-}
-
-/// Whether the edges that answer for a group have different weights.
-pub(super) fn is_weighted(group: &Group) -> bool {
-    let weights: Vec<u32> = group.answering().map(|edge| edge.weight).collect();
-    weights.windows(2).any(|pair| pair[0] != pair[1])
 }
 
 /// The addresses of a group by family. An edge's weight is shared out among its addresses, so
