@@ -15,6 +15,7 @@ mod drains;
 mod explain;
 mod explain_words;
 mod exports;
+mod feeds;
 mod fleet;
 mod forget;
 mod glance;
@@ -32,6 +33,8 @@ mod shaped;
 pub mod shapes;
 mod state;
 mod status_shapes;
+mod steer_shapes;
+mod steering;
 mod walked;
 mod who;
 
@@ -43,6 +46,7 @@ use jiff::Timestamp;
 pub use archive::Archive;
 pub use collect::{POLLS_PER_SLOT, chosen, collect, poll_shape};
 pub use exports::{ExportError, exports_of, published_shape};
+pub use feeds::{AGAIN, Feeds};
 pub use fleet::{Fleet, Job, community_polling};
 pub use glance::known_names;
 pub use operation::{
@@ -80,6 +84,9 @@ pub enum CycleError {
     /// The configured lists of edges make no groups.
     #[error(transparent)]
     Groups(#[from] crate::table::GroupError),
+    /// What steering remembers cannot be written down.
+    #[error("what steering remembers cannot be written: {0}")]
+    Steering(String),
 }
 
 /// One poll, with what it counts as.

@@ -6,6 +6,7 @@ use clap::{Args, Parser, Subcommand};
 
 use super::act_args::{EdgeCommand, FreezeArgs, RollbackArgs, SignedArgs};
 use super::old_args::{AgainstArgs, BasisArgs, CoverageArgs, ImportArgs};
+use super::steer_args::{PlanArgs, SimulateArgs, StructureArgs};
 
 /// Keeps a CDN's routing table true by reading address pools from broadband routers.
 #[derive(Debug, Parser)]
@@ -69,6 +70,14 @@ pub enum Command {
     Restore(FileArgs),
     /// Take the configuration up anew; a broken one changes nothing.
     Reload(ReloadArgs),
+    /// Plan the edges of each region for the least mean delay, beside what is in force; publishes
+    /// nothing. Exit 3 where some traffic has no place.
+    Plan(PlanArgs),
+    /// Propose capacities to rent for a problem given by hand. Exit 3 where some traffic has no
+    /// place.
+    Structure(StructureArgs),
+    /// Simulate policies on a network: how often a request is blocked, and how far it goes.
+    Simulate(SimulateArgs),
     /// List, show and check the descriptors of vendors' tables.
     #[command(subcommand)]
     Mib(MibCommand),

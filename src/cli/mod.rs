@@ -27,6 +27,9 @@ mod recordings;
 mod reports;
 mod run;
 mod site;
+mod steer;
+mod steer_args;
+mod steer_reports;
 mod stop;
 mod text;
 mod walk;
@@ -91,6 +94,9 @@ async fn dispatch(cli: &Cli) -> Result<Exit, Stop> {
         Command::History(args) => past::history(args, config, json).await,
         Command::Status(args) => past::status(args, config, json).await,
         Command::Walk(args) => walk::run(args, config, json).await,
+        Command::Plan(args) => steer::plan(args, config, json).await,
+        Command::Structure(args) => steer::structure(args, json),
+        Command::Simulate(args) => steer::simulate(args, json).await,
         Command::Run => run::run(config).await,
         Command::Reload(args) => run::reload(args, config, json).await,
         Command::Demo(args) => demo::run(args, json).await,

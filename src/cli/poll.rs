@@ -3,7 +3,7 @@
 use std::io::IsTerminal;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 use jiff::Timestamp;
@@ -16,7 +16,8 @@ use super::site::{Secrets, Site};
 use super::stop::Stop;
 use crate::cycle::shapes::{PollShape, Problem, polled_shape};
 use crate::cycle::{
-    Arrived, Cycle, Fleet, Job, Operation, PollRequest, Who, collect, poll_shape, published_shape,
+    AGAIN, Arrived, Cycle, Feeds, Fleet, Job, Operation, PollRequest, Who, collect, poll_shape,
+    published_shape,
 };
 use crate::snmp::Transport;
 use crate::table::Approved;
@@ -50,6 +51,13 @@ pub(crate) async fn run(args: &PollArgs, config: &Path, json: bool) -> Result<Ex
 
 /// Polls, commits and publishes in this process.
 pub(crate) async fn poll(cycle: &mut Cycle, site: &Site, request: &PollRequest) -> Result<PollShape, Stop> {
+    let mut feeds = Feeds::of(&site.config);
+    let transport = opened()?;
+    let begun = Instant::now();
+    let first = match request.dry_run || feeds.is_empty() {
+        true => None,
+        false => Some(feeds.read(&transport, Timestamp::now()).await),
+    };
     let arrived = collected(site, |fleet, now| cycle.jobs(fleet, request, !request.force, now)).await?;
     let bas = arrived.iter().map(|one| polled_shape(&one.polled)).collect();
     if request.dry_run {
@@ -57,6 +65,13 @@ pub(crate) async fn poll(cycle: &mut Cycle, site: &Site, request: &PollRequest) 
         return Ok(poll_shape(&state, &absorbed, bas, Vec::new()));
     }
     let absorbed = cycle.absorb(arrived, &Approved::default(), request.publish, Timestamp::now()).await?;
+    if let Some(mut read) = first {
+        if feeds.again(&read) {
+            tokio::time::sleep(AGAIN.saturating_sub(begun.elapsed())).await;
+            read = feeds.read(&transport, Timestamp::now()).await;
+        }
+        cycle.take_loads(&read, Timestamp::now()).await?;
+    }
     cycle.flush().await?;
     let published = cycle.publish(Timestamp::now()).await;
     cycle.prune(Timestamp::now()).await?;
@@ -69,8 +84,7 @@ pub(crate) async fn collected(
     site: &Site,
     jobs: impl FnOnce(&Fleet, Timestamp) -> Result<Vec<Job>, Problem>,
 ) -> Result<Vec<Arrived>, Stop> {
-    let transport =
-        Transport::new().map_err(|e| Stop::failed(format!("no UDP socket can be opened: {e}")))?;
+    let transport = opened()?;
     let keys = site.config.control.keys();
     if let Err(error) = transport.load_keys(&keys) {
         complain(&format!("keys of an earlier run are made anew: {error}"));
@@ -97,6 +111,10 @@ fn keep_keys(transport: &Transport, path: &Path) {
     {
         complain(&format!("keys are not kept for the next run: {error}"));
     }
+}
+
+fn opened() -> Result<Transport, Stop> {
+    Transport::new().map_err(|e| Stop::failed(format!("no UDP socket can be opened: {e}")))
 }
 
 /// A bar on a terminal, nothing elsewhere.

@@ -6,6 +6,7 @@ use super::act_reports::{drain_lines, pin_line};
 use super::exit::Exit;
 use super::export_reports::exports_text;
 use super::output::Report;
+use super::steer_reports::steering_lines;
 use super::text::{Grid, age, bold, counted, dash, grouped, local, state};
 use crate::cycle::shapes::{
     HeldShape, LookupShape, NotificationsShape, PollShape, PolledShape, PublishedShape, StatusShape,
@@ -194,6 +195,10 @@ impl Report for StatusShape {
         if !self.exports.is_empty() {
             text.push('\n');
             text.push_str(&exports_text(&self.exports));
+        }
+        if !self.steering.is_empty() {
+            text.push('\n');
+            text.push_str(&steering_lines(&self.steering));
         }
         text
     }

@@ -189,7 +189,7 @@ impl State {
     fn missing(&self, space: &str, ip: IpAddr, service: &str) -> Vec<DrainShape> {
         let service = Name::from(service);
         let entry = self.snapshot.table.lookup(space, ip);
-        let group = entry.and_then(|entry| self.snapshot.groups.of(&entry.owner, &service));
+        let group = entry.and_then(|entry| self.snapshot.groups.answer(entry, &service));
         let whole = group.and_then(|group| self.drains.whole.get(&group.token));
         let drained = self.drained().into_iter();
         drained.filter(|d| whole.is_some_and(|w| w.iter().any(|e| e.name.as_str() == d.edge))).collect()

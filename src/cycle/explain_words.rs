@@ -52,6 +52,7 @@ pub(super) fn causes(
             if held.rejected { ", rejected by a person" } else { "" }
         ));
     }
+    told.extend(shed(shape, state));
     told.extend(shape.drained.iter().map(|drain| {
         let when = ago(drain.since, now);
         format!("Edge {} was drained {when} by {}: {}.", drain.edge, drain.by, drain.reason)
@@ -69,6 +70,23 @@ pub(super) fn causes(
         told.push("Nothing is published yet: not enough of the fleet has been read.".to_owned());
     }
     told
+}
+
+/// That its edge hands a part of the owner's entries on, and this is one of them.
+fn shed(shape: &ExplainShape, state: &State) -> Option<String> {
+    let ip = shape.answer.ip.parse::<std::net::IpAddr>().ok()?;
+    let entry = state.snapshot.table.lookup(&shape.answer.space, ip.to_canonical())?;
+    let groups = &state.snapshot.groups;
+    let services = groups.shed.keys().filter(|(owner, _)| *owner == entry.owner).map(|(_, service)| service);
+    let parts =
+        services.filter_map(|service| Some((service, groups.part(&entry.owner, service)?.of(entry)?)));
+    let mut ours = parts.filter(|(_, (_, token))| token.as_str() == shape.answer.group);
+    let (service, (edge, _)) = ours.next()?;
+    let own = groups.of(&entry.owner, service)?.edges.first()?;
+    Some(format!(
+        "Edge {} is too slow and hands a part of {}'s entries on: this one goes to {edge}.",
+        own.name, entry.owner
+    ))
 }
 
 fn answer(shape: &ExplainShape) -> String {

@@ -41,6 +41,7 @@ impl State {
             groups: Groups::default(),
             memories: Default::default(),
             guard: GuardMemory::default(),
+            steering: None,
         };
         Self::of(config, exports, nothing)
     }
@@ -62,7 +63,7 @@ impl State {
         }
         let claimed = claims(self.fleet(&settings.members), settings.lines.lines(), &settings.claims, now);
         let table = Arc::new(build(claimed.claims, &self.table, &settings.build).table);
-        let steered = steered(&self, &settings, &self.drains.edges, &table, None)?;
+        let steered = steered(&self, &settings, &self.drains.edges, &table, None, false)?;
         self.snapshot = Arc::new(Snapshot {
             table: Arc::clone(&table),
             groups: Arc::new(steered.groups),

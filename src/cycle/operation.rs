@@ -252,6 +252,8 @@ pub enum Operation {
     History(HistoryRequest),
     /// Look addresses up.
     Lookup(LookupRequest),
+    /// Plan each region by the last reading of the loads; changes nothing.
+    Plan,
     /// Poll now.
     Poll(PollRequest),
     /// Keep held changes held.

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use jiff::SignedDuration;
 
+use super::steering::SteerSettings;
 use crate::config::{self, Config, Private};
 use crate::table::{
     BuildRules, ClaimSettings, GuardSettings, IngestSettings, MaxRange, Membership, Name, OwnerEdges,
@@ -20,6 +21,7 @@ pub(super) struct Settings {
     pub(super) build: BuildRules,
     pub(super) guard: GuardSettings,
     pub(super) owners: Vec<OwnerEdges>,
+    pub(super) steer: SteerSettings,
     pub(super) first_publish: Share,
     ingest: BTreeMap<Name, IngestSettings>,
 }
@@ -50,6 +52,7 @@ impl Settings {
             },
             guard: guard(&config.guard),
             owners: owners(config),
+            steer: SteerSettings::of(config),
             first_publish: share(config.poll.first_publish),
             ingest: config.bas.values().map(|bas| (bas.name.clone(), ingest(config, bas))).collect(),
         }

@@ -9,11 +9,12 @@ pub use super::explain::{ClaimShape, ExplainShape, RefusedShape};
 pub use super::outlook::OutlookShape;
 pub use super::past_shapes::{
     ActShape, ChangeShape, ConflictClaimShape, ConflictShape, DiffShape, GenerationShape, GroupChangeShape,
-    HistoryShape, HourShape, LifetimeShape, OwnedShape, OwnerChangeShape, PoolShape,
+    HistoryShape, HourShape, LifetimeShape, OwnedShape, OwnerChangeShape, PoolShape, ShedChangeShape,
 };
 pub use super::status_shapes::{
     BasShape, EffectShape, ExportShape, LastRefusedShape, NotificationsShape, StatusShape,
 };
+pub use super::steer_shapes::{EdgeWeightShape, PlannedShape, SteeringShape};
 pub use super::walked::{polled_shape, walk_shape};
 use crate::table::Change;
 
@@ -320,8 +321,11 @@ pub struct LookupShape {
     pub entry: Option<EntryShape>,
     /// The group that answers.
     pub group: String,
-    /// Its edges, in order.
+    /// The edges that it answers with, in order.
     pub edges: Vec<String>,
+    /// Their weights.
+    #[serde(default)]
+    pub weights: Vec<u32>,
     /// The generation that was looked up in.
     pub generation: u64,
 }

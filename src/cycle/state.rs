@@ -18,6 +18,7 @@ use super::shapes::{
     ProgressShape, StatusShape, TableShape,
 };
 use super::status_shapes::notifications_shape;
+use super::steering::Steering;
 use crate::config::{Config, DEFAULT_SERVICE};
 use crate::format::{Scope, Stamp, View, ViewError, by_name, default_group};
 use crate::publish::{Export, Published, Standing};
@@ -58,6 +59,8 @@ pub struct State {
     pub standings: BTreeMap<Name, Standing>,
     /// What was counted of notifications, where they are listened for.
     pub notifications: Option<Arc<Tally>>,
+    /// What is known of the edges' loads.
+    pub steering: Steering,
 }
 
 impl State {
@@ -89,6 +92,7 @@ impl State {
             published: BTreeMap::new(),
             standings: BTreeMap::new(),
             notifications: None,
+            steering: Steering::of(loaded.steering.as_deref()),
         }
     }
 
@@ -239,6 +243,7 @@ impl State {
             held: self.guard.holds.len(),
             conflicts: self.conflicts.len(),
             notifications: self.notifications.as_deref().map(notifications_shape),
+            steering: self.steering_shapes(),
             exports: {
                 let poll = self.slowest_poll();
                 let shape = |e: &Export| {
@@ -300,7 +305,7 @@ pub(super) fn look(
     // Viewers' addresses come IPv4-mapped from dual-stack sockets (RFC 4291, 2.5.5.2).
     let entry = snapshot.table.lookup(space, ip.to_canonical());
     let group = match entry {
-        Some(entry) => Cow::Borrowed(snapshot.groups.of(&entry.owner, service).ok_or_else(|| {
+        Some(entry) => Cow::Borrowed(snapshot.groups.answer(entry, service).ok_or_else(|| {
             inconsistent(ViewError::NoGroup { owner: entry.owner.clone(), service: service.clone() })
         })?),
         None => default_group(snapshot, service),
@@ -311,7 +316,8 @@ pub(super) fn look(
         covered: entry.is_some(),
         entry: entry.map(|entry| entry_shape(entry, group.token.as_str())),
         group: group.token.to_string(),
-        edges: group.edges.iter().map(|edge| edge.name.to_string()).collect(),
+        edges: group.answering().map(|edge| edge.name.to_string()).collect(),
+        weights: group.answering().map(|edge| edge.weight).collect(),
         generation: snapshot.generation,
     })
 }

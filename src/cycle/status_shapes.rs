@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::shapes::{DrainShape, PinShape, ProgressShape, TableShape};
+use super::shapes::{DrainShape, PinShape, ProgressShape, SteeringShape, TableShape};
 use crate::trap::Tally;
 
 /// One BAS in `status`.
@@ -165,7 +165,7 @@ pub(super) fn notifications_shape(tally: &Tally) -> NotificationsShape {
 }
 
 /// What `status` shows.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StatusShape {
     /// The store's identity, 16 hex digits.
     pub session: String,
@@ -197,6 +197,9 @@ pub struct StatusShape {
     /// What was counted of notifications since the start; null where they are not listened for.
     #[serde(default)]
     pub notifications: Option<NotificationsShape>,
+    /// Region by region, how its edges are steered; nothing where nothing is.
+    #[serde(default)]
+    pub steering: Vec<SteeringShape>,
     /// Export by export.
     pub exports: Vec<ExportShape>,
 }

@@ -3,6 +3,7 @@
 
 mod identity;
 mod listen;
+mod loads;
 mod notices;
 mod owner;
 mod publisher;

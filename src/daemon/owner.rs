@@ -16,6 +16,7 @@ use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
 use self::polls::ring;
+use super::loads::Loads;
 use super::notices::Notices;
 use super::publisher::Consumers;
 use super::schedule::Schedule;
@@ -27,6 +28,7 @@ use crate::cycle::{
     chosen, poll_shape, published_shape,
 };
 use crate::http::Request;
+use crate::load::Collected;
 use crate::poll::State;
 use crate::snmp::Transport;
 use crate::table::{Approved, Name};
@@ -57,6 +59,7 @@ pub(super) struct Owner {
     batch: Vec<Arrived>,
     batch_ends: Option<Instant>,
     consumers: Consumers,
+    loads: Loads,
     waiting: Vec<Waiting>,
     /// What was done, and is answered once it is published.
     acted: Vec<(Reply, oneshot::Sender<Reply>)>,
@@ -83,6 +86,7 @@ impl Owner {
             cycle.show_notifications(Arc::clone(&notices.tally));
             notices.configure(&site.config, &fleet);
         }
+        let loads = Loads::new(&site.config, transport.clone());
         let mut owner = Self {
             cycle,
             keys: site.config.control.keys(),
@@ -96,6 +100,7 @@ impl Owner {
             batch: Vec::new(),
             batch_ends: None,
             consumers,
+            loads,
             waiting: Vec::new(),
             acted: Vec::new(),
             soon: BTreeMap::new(),
@@ -134,6 +139,7 @@ impl Owner {
                     self.answer_waiting();
                     self.answer_acted();
                 }
+                read = self.loads.read() => self.steer(&read).await,
                 _ = tick.tick() => self.tick().await,
             }
         }
@@ -210,6 +216,18 @@ impl Owner {
             Err(e) => tracing::error!(error = %e, "the batch is not committed; the table stays as it was"),
         }
         self.answer_waiting();
+    }
+
+    /// Moves weights by a reading of the loads, and has them published.
+    async fn steer(&mut self, read: &Collected) {
+        match self.cycle.take_loads(read, Timestamp::now()).await {
+            Ok(true) => {
+                tracing::info!(generation = self.cycle.state().snapshot.generation, "steered");
+                self.publish(false);
+            }
+            Ok(false) => {}
+            Err(e) => tracing::error!(error = %e, "not steered; the weights stay as they were"),
+        }
     }
 
     fn publish(&mut self, at_once: bool) {
@@ -330,6 +348,7 @@ impl Owner {
             notices.configure(&self.site.config, &self.fleet);
         }
         self.pacing.retain(|name| self.site.config.bas.contains_key(name));
+        self.loads.reconfigure(&self.site.config);
         self.set_schedule();
         tracing::info!(bas = self.site.config.bas.len(), "the configuration was read anew");
         reloaded.and_then(|shape| json(&shape))

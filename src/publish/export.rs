@@ -132,7 +132,7 @@ impl Export {
     /// # Errors
     /// As [`View::new`].
     pub fn view<'s>(&self, snapshot: &'s Snapshot) -> Result<View<'s>, ViewError> {
-        let view = View::new(snapshot, &self.scope())?;
+        let view = View::new(snapshot, &self.scope())?.beside_groups(self.groups.is_some());
         if self.only.is_empty() {
             return Ok(view);
         }

@@ -295,7 +295,7 @@ pub(super) async fn load_guard(conn: &mut SqliteConnection) -> Result<GuardMemor
     Ok(guard)
 }
 
-fn to_json<T: Serialize>(value: &T) -> Result<String, Fault> {
+pub(super) fn to_json<T: Serialize>(value: &T) -> Result<String, Fault> {
     // Only a map with keys that are no text could fail.
     serde_json::to_string(value).map_err(|error| Fault::Sql(sqlx::Error::Encode(Box::new(error))))
 }

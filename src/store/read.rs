@@ -45,6 +45,8 @@ pub struct Loaded {
     pub memories: BTreeMap<Name, Memory>,
     /// What the guard remembers; its holds by number.
     pub guard: GuardMemory,
+    /// What steering remembers, as it was given.
+    pub steering: Option<String>,
 }
 
 /// The table of one generation.
@@ -121,6 +123,7 @@ pub(super) async fn load(conn: &mut SqliteConnection, known: &mut Known) -> Resu
         None => None,
     };
     let drains = acts::drains(conn, names).await?;
+    let steering = sqlx::query_scalar("SELECT body FROM steering").fetch_optional(&mut *conn).await?;
     known.memories = written;
     known.guard = Some(guard.clone());
     Ok(Loaded {
@@ -135,6 +138,7 @@ pub(super) async fn load(conn: &mut SqliteConnection, known: &mut Known) -> Resu
         groups,
         memories,
         guard,
+        steering,
     })
 }
 

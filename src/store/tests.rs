@@ -35,6 +35,7 @@ async fn add(store: &mut Store, entries: &[Entry]) -> Result<Committed, StoreErr
         memories: &[],
         guard: &guard,
         filled: true,
+        steering: None,
         acts: Acts::default(),
     };
     store.commit(batch).await

@@ -34,7 +34,7 @@ pub use entries::{Entries, Table};
 pub use entry::{Entry, Origin, Run};
 pub use explain::{Decision, decide};
 pub use fleet::{Fleet, Membership, Progress, Share};
-pub use group::{Group, GroupEdge, GroupError, Groups, OwnerEdges, Token, static_owner};
+pub use group::{Group, GroupEdge, GroupError, Groups, OwnerEdges, Part, Token, static_owner};
 pub use guard::{
     ApproveError, Approved, Case, Forgiven, GuardMemory, GuardSettings, HeldChange, Hold, HoldKind,
     HoldReason, Judged, Runs, Selection, judge,

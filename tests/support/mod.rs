@@ -18,6 +18,7 @@ pub mod http;
 pub mod json;
 pub mod junose;
 pub mod knot;
+pub mod loads;
 pub mod mmdb;
 pub mod network;
 pub mod nginx;

@@ -108,12 +108,24 @@ fn records(data: &[u8], collector: &mut Collector) -> Result<(Token, HashMap<u32
 /// The token of a record of the one shape that we write.
 fn token<'a>(record: &Value<'a>) -> Option<&'a str> {
     let Value::Map(pairs) = record else { return None };
-    let (edge, edges, city) = match pairs.as_slice() {
-        [("edge", edge), ("bas", Value::Text(_)), ("edges", edges), ("city", city)] => (edge, edges, city),
-        [("edge", edge), ("edges", edges), ("city", city)] => (edge, edges, city),
+    let [("edge", edge), rest @ ..] = pairs.as_slice() else { return None };
+    let rest = match rest {
+        [("bas", Value::Text(_)), rest @ ..] => rest,
+        rest => rest,
+    };
+    let (edges, weights, city) = match rest {
+        [("edges", edges), ("city", city)] => (edges, None, city),
+        [("edges", edges), ("weights", weights), ("city", city)] => (edges, Some(weights), city),
         _ => return None,
     };
     let Value::Array(edges) = edges else { return None };
+    if let Some(weights) = weights {
+        let Value::Array(weights) = weights else { return None };
+        let numbers = weights.iter().all(|weight| matches!(weight, Value::Number(_)));
+        if weights.len() != edges.len() || !numbers {
+            return None;
+        }
+    }
     let Value::Map(city) = city else { return None };
     let [("names", Value::Map(names))] = city.as_slice() else { return None };
     let [("en", name)] = names.as_slice() else { return None };

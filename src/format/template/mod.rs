@@ -33,7 +33,9 @@ use std::sync::LazyLock;
 pub use layout::TemplateError;
 
 use super::groups::Context;
-use super::{Format, Limit, Limits, ReadBack, ReadError, RenderError, Rendered, Spaces, Stamp, View};
+use super::{
+    Carries, Format, Limit, Limits, ReadBack, ReadError, RenderError, Rendered, Spaces, Stamp, View,
+};
 use layout::Layout;
 
 const NAME: &str = "template";
@@ -98,6 +100,10 @@ impl Format for Template {
         Spaces::One
     }
 
+    fn carries(&self) -> Carries {
+        Carries::First
+    }
+
     fn render(&self, view: &View<'_>, stamp: &Stamp) -> Result<Rendered, RenderError> {
         write::render(&self.layout, view, stamp)
     }
@@ -132,6 +138,10 @@ impl Format for Plain {
 
     fn spaces(&self) -> Spaces {
         Spaces::One
+    }
+
+    fn carries(&self) -> Carries {
+        Carries::First
     }
 
     fn render(&self, view: &View<'_>, stamp: &Stamp) -> Result<Rendered, RenderError> {

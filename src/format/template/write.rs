@@ -107,7 +107,13 @@ impl Writer<'_> {
         let edges = answering(view, group);
         let mut list: Vec<(&str, String)> = Vec::new();
         for (kind, is) in [("A", IpAddr::is_ipv4 as fn(&IpAddr) -> bool), ("AAAA", IpAddr::is_ipv6)] {
-            list.extend(addresses(&edges, is).into_iter().map(|address| (kind, address.to_string())));
+            // Lines know no weights: where these differ, the first edge of the family answers alone.
+            let first = edges.iter().position(|edge| edge.addresses.iter().any(is));
+            let own = match first.filter(|_| group.is_weighted()) {
+                Some(first) => edges.get(first..=first).unwrap_or_default(),
+                None => edges.as_slice(),
+            };
+            list.extend(addresses(own, is).into_iter().map(|address| (kind, address.to_string())));
         }
         if list.is_empty() {
             let named = edges.iter().find(|edge| edge.host.is_some()).map(|edge| host(edge)).transpose()?;
