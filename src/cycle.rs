@@ -45,14 +45,14 @@ use jiff::Timestamp;
 
 pub use archive::Archive;
 pub use collect::{POLLS_PER_SLOT, chosen, collect, poll_shape};
-pub use exports::{ExportError, exports_of, published_shape};
+pub use exports::{ExportError, exports_of, limit_warnings, published_shape};
 pub use feeds::{AGAIN, Feeds};
 pub use fleet::{Fleet, Job, community_polling};
 pub use glance::known_names;
 pub use operation::{
     Answer, ApproveRequest, DiffRequest, DrainRequest, ExplainRequest, ExportRequest, FreezeRequest,
     HistoryRequest, LookupRequest, Operation, PollRequest, ReleaseRequest, ReloadRequest, Reply,
-    RollbackRequest, UndrainRequest,
+    RollbackRequest, TemplateRequest, UndrainRequest,
 };
 pub use outlook::{Outlook, outlook, runs_window};
 pub use pins::PIN_LASTS;

@@ -5,6 +5,10 @@
 mod support;
 
 use std::fs;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::net::{SocketAddr, TcpListener};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use serde_json::Value;
@@ -269,4 +273,168 @@ fn a_storm_of_changes_keeps_the_pace() {
     let words =
         format!("{} s (poll 2 s, pace 3 s, publish {} s, ttl 30 s)", parts.iter().sum::<u64>(), parts[2]);
     assert!(people.contains(&words), "{people}");
+}
+
+/// What a consumer does not bear is said before it happens: too many groups as soon as the
+/// configuration leads to them, too many rows as soon as the table has them.
+#[test]
+fn check_warns_of_what_consumers_do_not_bear() {
+    let mut text = "default-edge = \"centre\"\n[store]\npath = \"poolsync.db\"\n[edge.centre]\n\
+                    addresses = [\"198.51.100.1\"]\n[snmp.lab]\nversion = \"2c\"\ncommunity = \"public\"\n"
+        .to_owned();
+    // With the default edge's these are 254 groups, as many as gdnsd takes; one more is not.
+    for number in 0..253 {
+        text += &format!("[edge.e{number}]\naddresses = [\"198.51.100.1\"]\n");
+        let address = format!("198.19.{}.{}", number / 200, 1 + number % 200);
+        text += &format!("[bas.b{number}]\naddress = \"{address}\"\nsnmp = \"lab\"\n");
+        text += &format!("edges = [\"e{number}\"]\n");
+    }
+    let gdnsd = "[export.gdnsd]\nformat = \"gdnsd-nets\"\npath = \"nets\"\nmin-interval = \"15s\"\n";
+    let site = Site::new(Scratch::new(), &(text.clone() + gdnsd));
+    let check = site.run(&["check"]).expect(0);
+    assert!(!check.stderr.contains("datacenters"), "{}", check.stderr);
+    let more = "[edge.more]\naddresses = [\"198.51.100.1\"]\n\
+                [bas.more]\naddress = \"192.0.2.1\"\nsnmp = \"lab\"\nedges = [\"more\"]\n";
+    site.configure(&(text + more + gdnsd));
+    site.run(&["check"]).expect(0).said(&["gdnsd-nets with 255 groups: above 254", "254 datacenters"]);
+
+    let lines: String = (0..50_001_u32)
+        .map(|n| format!("{}/32,east\n", std::net::Ipv4Addr::from(0x0b00_0000 + 2 * n)))
+        .collect();
+    let lab = Lab::new();
+    lab.site.scratch.write("lines.csv", format!("range,edges\n{lines}"));
+    let czf = "[export.router]\nformat = \"czf\"\npath = \"export/czf.json\"\n";
+    lab.site.configure(&format!("static-file = \"lines.csv\"\n{}{czf}", lab.base));
+    lab.site.run(&["poll"]).expect(0);
+    let check = lab.site.run(&["check", "--against-store"]);
+    assert!(
+        check.stderr.contains("[export.router]: czf with 50002 rows: above 50000, Traffic Router"),
+        "{check:?}"
+    );
+    let check = lab.site.run(&["check", "--against-store", "--json"]).json();
+    assert!(check["warnings"].to_string().contains("czf with 50002 rows"), "{}", check["warnings"]);
+}
+
+/// The templates that are built in, and one's own, from the command line as in an export.
+#[test]
+fn templates_are_exported_by_name_or_file() {
+    let lab = Lab::new();
+    lab.site.run(&["poll"]).expect(0);
+    let export = |more: &[&str]| lab.site.run(&[&["export", "-f", "template"], more].concat());
+    let holds = |more: &[&str], rows: &[&str]| {
+        let text = export(more).expect(0).stdout;
+        rows.iter().for_each(|row| assert!(text.lines().any(|line| line == *row), "{row:?} in\n{text}"));
+    };
+    let unbound = [
+        "  access-control-view: 131.1.0.0/24 east",
+        "  local-data: \"cdn.example.com. 60 IN A 198.51.100.10\"",
+    ];
+    let named = ["--name", "cdn.example.com"];
+    holds(&[&["--template", "unbound", "--ttl", "60"][..], &named].concat(), &unbound);
+    let pdns =
+        ["      \"131.1.0.0/24\": \"east.cdn.example.com\"", "  ttl: 30", "    - ns: \"ns1.example.net\""];
+    let served = ["--nameserver", "ns1.example.net"];
+    holds(&[&["--template", "pdns-yaml"][..], &named, &served].concat(), &pdns);
+    holds(&["--template", "dnsdist"], &["poolsync.masks[\"east\"]:addMask(\"131.1.0.0/24\")"]);
+    let f5 = "create gtm topology ldns: subnet 131.1.0.0/24 server: pool /Common/east score 100";
+    holds(&["--template", "f5-topology"], &[f5]);
+    holds(&["--template", "plain"], &["131.1.0.0/24 east"]);
+    holds(&[], &["131.1.0.0/24 east"]);
+    let own = lab.site.scratch.write("own.toml", "row = \"allow {first} {last} to {group} of {bas}\"\n");
+    let own = own.to_str().unwrap();
+    holds(&["--template", own], &["allow 131.1.0.0 131.1.0.255 to east of bas-a"]);
+    // The same through the daemon, which reads no file of whoever asks.
+    let daemon = lab.start();
+    holds(&["--template", own], &["allow 131.1.0.0 131.1.0.255 to east of bas-a"]);
+    drop(daemon);
+
+    export(&["--template", "no-such"])
+        .expect(2)
+        .said(&["no template `no-such`; there are: dnsdist, f5-topology"]);
+    // A template that needs what was not said.
+    let lacking = export(&["--template", "unbound"]);
+    assert!(lacking.code == Some(2) && lacking.stderr.contains("{name}"), "{lacking:?}");
+    let broken = lab.site.scratch.write("broken.toml", "row = \"{prefix}\"\n");
+    export(&["--template", broken.to_str().unwrap()]).expect(2).said(&["section `row`: needs `{group}`"]);
+    lab.site.run(&["export", "--template", "plain"]).expect(2).said(&["-f template"]);
+}
+
+/// An HTTP server that says the group of whoever is forwarded for, as the table has it or not.
+struct Teller {
+    address: SocketAddr,
+    honest: Arc<AtomicBool>,
+    asked: Arc<AtomicUsize>,
+}
+
+impl Teller {
+    fn start() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let (honest, asked) = (Arc::new(AtomicBool::new(true)), Arc::new(AtomicUsize::new(0)));
+        let (mood, count) = (Arc::clone(&honest), Arc::clone(&asked));
+        std::thread::spawn(move || {
+            for stream in listener.incoming() {
+                let mut reader = BufReader::new(stream.unwrap());
+                let mut viewer = String::new();
+                let mut line = String::new();
+                while reader.read_line(&mut line).unwrap_or(0) > 2 {
+                    if let Some((_, value)) =
+                        line.split_once(':').filter(|(key, _)| key.eq_ignore_ascii_case("x-forwarded-for"))
+                    {
+                        viewer = value.trim().to_owned();
+                    }
+                    line.clear();
+                }
+                count.fetch_add(1, Ordering::Relaxed);
+                let right = if viewer.starts_with("131.1.0.") { "east" } else { "centre" };
+                let group = if mood.load(Ordering::Relaxed) { right } else { "elsewhere" };
+                let answer = format!(
+                    "HTTP/1.1 200 OK\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{group}",
+                    group.len()
+                );
+                // Whoever asked may have left.
+                let _ = reader.get_mut().write_all(answer.as_bytes());
+            }
+        });
+        Self { address, honest, asked }
+    }
+}
+
+/// A consumer that answered right once is asked again and again: `status` says when it last
+/// did, and where it does not any more. Nothing is published anew for that.
+#[test]
+fn a_consumer_is_asked_between_publications() {
+    let lab = Lab::new();
+    let teller = Teller::start();
+    let canary = format!(
+        "canary = {{ http = \"http://{}/\", timeout = \"500ms\", every = \"1s\" }}\n{}",
+        teller.address,
+        shell("echo >> told")
+    );
+    lab.export(&[("asked", &canary)]);
+    let _daemon = lab.start();
+    let first = lab.wait_state("asked", "published");
+    let time = |export: &Value| export["confirmed"].as_str().unwrap().parse::<jiff::Timestamp>().unwrap();
+    let confirmed = time(&first);
+    wait_for("another confirmation", || time(&lab.status("asked")) > confirmed);
+    assert!(lab.status("asked")["confirmed_age_s"].as_u64().unwrap() < 60);
+
+    teller.honest.store(false, Ordering::Relaxed);
+    let doubted = lab.wait_state("asked", "unconfirmed");
+    assert_eq!(doubted["reason"], "canary");
+    let detail = doubted["detail"].as_str().unwrap();
+    assert!(detail.contains("`elsewhere`, which does not name group"), "{detail}");
+    assert_eq!(doubted["changed"], first["changed"], "the files stay as they are");
+    let people = lab.site.run(&["status"]).expect(0).stdout;
+    assert!(people.contains("unconfirmed") && people.contains("asked: for "), "{people}");
+    // Asked once more it is doubted since the same time.
+    let asked = teller.asked.load(Ordering::Relaxed);
+    wait_for("more questions", || teller.asked.load(Ordering::Relaxed) > asked + 5);
+    let again = lab.status("asked");
+    assert_eq!([&again["since"], &again["confirmed"]], [&doubted["since"], &doubted["confirmed"]]);
+
+    teller.honest.store(true, Ordering::Relaxed);
+    let found = lab.wait_state("asked", "published");
+    assert!(time(&found) > time(&doubted));
+    assert_eq!(lab.count("told"), 1, "it was told once, and asked since");
 }

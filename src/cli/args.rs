@@ -187,6 +187,19 @@ pub struct ExportArgs {
     /// The table as it was at this generation.
     #[arg(long, value_name = "N")]
     pub generation: Option<u64>,
+    /// The lines of `-f template`: one that is built in (unbound, dnsdist, pdns-yaml,
+    /// f5-topology, plain), or a file.
+    #[arg(long, value_name = "NAME|FILE")]
+    pub template: Option<String>,
+    /// What the template's {name} stands for: the domain name that is answered for.
+    #[arg(long, value_name = "DOMAIN", requires = "template")]
+    pub name: Option<String>,
+    /// What the template's {ttl} stands for, in seconds.
+    #[arg(long, value_name = "SECONDS", requires = "template", default_value = "30")]
+    pub ttl: u32,
+    /// What the template's {nameserver} stands for.
+    #[arg(long, value_name = "HOST", requires = "template")]
+    pub nameserver: Option<String>,
 }
 
 /// Arguments of `lookup`.

@@ -17,7 +17,7 @@ use super::site::{Secrets, Site};
 use super::stop::Stop;
 use super::text::{bold, counted, grouped};
 use crate::cycle::shapes::OutlookShape;
-use crate::cycle::{State, outlook, runs_window};
+use crate::cycle::{State, limit_warnings, outlook, runs_window};
 use crate::store::Reader;
 use crate::table::Runs;
 
@@ -35,6 +35,9 @@ struct Checked {
     /// BASes polled a second, on the average.
     polls_per_second: f64,
     warnings: Vec<String>,
+    /// Those of them that have not been said yet: what consumers will not bear well.
+    #[serde(skip)]
+    over: Vec<String>,
     /// What it would do to the store.
     #[serde(skip_serializing_if = "Option::is_none")]
     against_store: Option<OutlookShape>,
@@ -67,7 +70,8 @@ impl Report for Checked {
     }
 
     fn remarks(&self) -> Vec<String> {
-        let mut remarks = Vec::new();
+        let mut remarks: Vec<String> =
+            self.over.iter().map(|warning| format!("warning: {warning}")).collect();
         if self.bas == 0 {
             remarks.push("warning: no BAS is configured: the table stays empty".to_owned());
         }
@@ -91,6 +95,17 @@ pub(crate) async fn run(args: &CheckArgs, path: &Path, json: bool) -> Result<Exi
         write_out(site.config.to_toml().as_bytes(), false);
         return Ok(Exit::Ok);
     }
+    let mut warnings = warnings;
+    let mut over = Vec::new();
+    let against_store = match args.against_store {
+        true => {
+            let (outlook, limits) = against_store(&site).await?;
+            over = limits;
+            Some(outlook)
+        }
+        false => None,
+    };
+    warnings.extend(over.iter().cloned());
     let config = &site.config;
     let rate = |bas: &crate::config::Bas| 1.0 / bas.interval.unwrap_or(config.poll.interval).as_secs_f64();
     Ok(print(
@@ -103,21 +118,24 @@ pub(crate) async fn run(args: &CheckArgs, path: &Path, json: bool) -> Result<Exi
             exports: config.exports.len(),
             descriptors: site.library.iter().len(),
             interval_s: config.poll.interval.as_secs(),
-            polls_per_second: config.bas.values().map(rate).sum(),
+            // Of no BAS the sum is -0.
+            polls_per_second: config.bas.values().map(rate).sum::<f64>() + 0.0,
             warnings,
-            against_store: if args.against_store { Some(against_store(&site).await?) } else { None },
+            over,
+            against_store,
         },
         json,
     ))
 }
 
-/// What the configuration would do to the store, as it is committed.
-async fn against_store(site: &Site) -> Result<OutlookShape, Stop> {
+/// What the configuration would do to the store, as it is committed; and what consumers would
+/// not bear well of the table that is there.
+async fn against_store(site: &Site) -> Result<(OutlookShape, Vec<String>), Stop> {
     let now = Timestamp::now();
     let mut reader = Reader::open(&site.config.store.path, Default::default()).await?;
     let state = State::of(Arc::clone(&site.config), Arc::clone(&site.exports), reader.load().await?);
     let runs = Runs::load(&reader.runs_since(runs_window(&site.config, now)).await?);
-    Ok(outlook(&state, &runs, now)?.shape)
+    Ok((outlook(&state, &runs, now)?.shape, limit_warnings(&state)))
 }
 
 /// How many changes are listed; `--json` has all of them.

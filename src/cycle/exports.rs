@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use super::shapes::{EffectShape, ExportShape, PublishedShape};
 use crate::config::{self, Config, TemplateSource};
 use crate::format::groups::{Context, groups_by_name};
-use crate::format::{Template, Unknown, by_name};
+use crate::format::{Stamp, Template, Unknown, by_name};
 use crate::publish::{
     Argv, ArgvError, Canary, Export, FailureReason, GroupsFile, Manifest, Published, Query, Report, Standing,
     State, Target,
@@ -110,6 +110,24 @@ fn canary(from: &config::Canary) -> Canary {
         config::Query::Http(url) => Query::Http(url.clone()),
     };
     Canary { query, timeout: from.timeout, every: from.every }
+}
+
+/// What consumers would not bear well of the table that is published, rows included: these
+/// are known once the table is written as the consumer would get it.
+pub fn limit_warnings(state: &super::State) -> Vec<String> {
+    let stamp = Stamp::from(&*state.snapshot);
+    let of = |export: &Export| {
+        let limits = export.format.limits();
+        let view = export.view(&state.snapshot).ok()?;
+        let groups = view.groups().count() as u64;
+        let rows = match limits.rows {
+            Some(_) => export.format.render(&view, &stamp).ok()?.rows,
+            None => 0,
+        };
+        let warnings = limits.warnings(export.format.name(), groups, rows).into_iter();
+        Some(warnings.map(|warning| format!("[export.{}]: {warning}", export.name)).collect::<Vec<_>>())
+    };
+    state.exports.iter().filter_map(of).flatten().collect()
 }
 
 /// Says once what became of an export.

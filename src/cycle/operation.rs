@@ -213,6 +213,26 @@ pub struct ExportRequest {
     /// The table as it was at this generation; the published one where none is named.
     #[serde(default)]
     pub generation: Option<u64>,
+    /// The lines of format `template`; plain ones where there are none.
+    #[serde(default)]
+    pub template: Option<TemplateRequest>,
+}
+
+/// A template, and what it may name of an export.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TemplateRequest {
+    /// Its TOML.
+    pub text: String,
+    /// The domain name that is answered for.
+    #[serde(default)]
+    pub name: Option<String>,
+    /// How long an answer may be kept, in seconds.
+    #[serde(default)]
+    pub ttl: Option<u32>,
+    /// The name server of the zone.
+    #[serde(default)]
+    pub nameserver: Option<String>,
 }
 
 fn internet() -> String {

@@ -10,7 +10,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 
 use super::exports::{export_shape, published_shape};
-use super::operation::{Answer, ExportRequest, LookupRequest};
+use super::operation::{Answer, ExportRequest, LookupRequest, TemplateRequest};
 use super::settings::Settings;
 use super::shaped::{addresses, conflict_shape, entry_shape, held_shape, some, word};
 use super::shapes::{
@@ -20,7 +20,8 @@ use super::shapes::{
 use super::status_shapes::notifications_shape;
 use super::steering::Steering;
 use crate::config::{Config, DEFAULT_SERVICE};
-use crate::format::{Scope, Stamp, View, ViewError, by_name, default_group};
+use crate::format::groups::{BadDomain, Context};
+use crate::format::{Scope, Stamp, Template, View, ViewError, by_name, default_group};
 use crate::publish::{Export, Published, Standing};
 use crate::store::{Loaded, Past};
 use crate::table::{
@@ -327,8 +328,12 @@ pub(super) fn look(
 /// # Errors
 /// As [`State::export`].
 pub fn export(snapshot: &Snapshot, request: &ExportRequest, config: &Config) -> Result<Vec<u8>, Problem> {
-    let format = by_name(&request.format)
-        .map_err(|e| Problem::new(404, "unknown-format", "there is no such format", &e.to_string()))?;
+    let own = request.template.as_ref().map(template).transpose()?;
+    let format = match &own {
+        Some(template) => template,
+        None => by_name(&request.format)
+            .map_err(|e| Problem::new(404, "unknown-format", "there is no such format", &e.to_string()))?,
+    };
     if let Some(space) = &request.space
         && !config.spaces.contains_key(space.as_str())
     {
@@ -345,6 +350,19 @@ pub fn export(snapshot: &Snapshot, request: &ExportRequest, config: &Config) -> 
         Problem::new(422, "render", "the table cannot be written in this format", &e.to_string())
     })?;
     Ok(rendered.bytes())
+}
+
+/// The template of a request.
+fn template(from: &TemplateRequest) -> Result<Template, Problem> {
+    let wrong = |detail: String| Problem::new(422, "template", "this is no template", &detail);
+    let domain = |name: &String| name.parse().map_err(|e: BadDomain| wrong(e.to_string()));
+    let context = Context {
+        name: from.name.as_ref().map(domain).transpose()?,
+        ttl: from.ttl,
+        nameservers: from.nameserver.iter().map(domain).collect::<Result<_, _>>()?,
+        table: None,
+    };
+    Template::parse(&from.text, &context).map_err(|e| wrong(e.to_string()))
 }
 
 pub(super) fn inconsistent(error: ViewError) -> Problem {

@@ -25,6 +25,7 @@ mod mmdb;
 mod ndjson;
 mod readback;
 mod template;
+mod text;
 mod view;
 
 use std::collections::BTreeMap;

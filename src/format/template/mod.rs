@@ -73,12 +73,17 @@ impl Template {
     /// # Errors
     /// Where there is none of the name, or the context lacks what it needs.
     pub fn shipped(name: &str, context: &Context) -> Result<Self, TemplateError> {
+        Self::parse(Self::text(name)?, context)
+    }
+
+    /// The TOML of a template that is built in.
+    ///
+    /// # Errors
+    /// Where there is none of the name.
+    pub fn text(name: &str) -> Result<&'static str, TemplateError> {
         let found = SHIPPED.iter().find(|(known, _)| *known == name);
-        let (_, text) = found.ok_or_else(|| TemplateError::Unknown {
-            name: name.to_owned(),
-            known: Self::names().collect(),
-        })?;
-        Self::parse(text, context)
+        let unknown = || TemplateError::Unknown { name: name.to_owned(), known: Self::names().collect() };
+        found.map(|(_, text)| *text).ok_or_else(unknown)
     }
 
     /// The names of those that are built in.
