@@ -10,6 +10,7 @@ mod acts;
 mod archive;
 mod collect;
 mod commit;
+mod connect;
 mod drains;
 mod explain;
 mod explain_words;
@@ -40,6 +41,7 @@ use jiff::Timestamp;
 
 pub use archive::Archive;
 pub use collect::{chosen, collect, poll_shape};
+pub use connect::{Cause, ConnectShape};
 pub use exports::{ExportError, exports_of, log_published, publish_all, published_shape};
 pub use fleet::{Fleet, Job, community_polling};
 pub use glance::known_names;

@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use super::act_reports::changed;
 use super::args::CheckArgs;
+use super::connect::{Connected, connect};
 use super::exit::Exit;
 use super::output::{Report, print, write_out};
 use super::past_reports::changes_grid;
@@ -38,6 +39,9 @@ struct Checked {
     /// What it would do to the store.
     #[serde(skip_serializing_if = "Option::is_none")]
     against_store: Option<OutlookShape>,
+    /// How the BASes answered.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    connect: Option<Connected>,
 }
 
 impl Report for Checked {
@@ -56,13 +60,16 @@ impl Report for Checked {
         if let Some(outlook) = &self.against_store {
             text.push_str(&outlook_text(outlook));
         }
+        if let Some(connected) = &self.connect {
+            text.push_str(&connected.text());
+        }
         text
     }
 
     fn exit(&self) -> Exit {
         match &self.against_store {
             Some(outlook) if !outlook.is_empty() => Exit::Held,
-            _ => Exit::Ok,
+            _ => self.connect.as_ref().map_or(Exit::Ok, Connected::exit),
         }
     }
 
@@ -105,6 +112,7 @@ pub(crate) async fn run(args: &CheckArgs, path: &Path, json: bool) -> Result<Exi
             interval_s: config.poll.interval.as_secs(),
             polls_per_second: config.bas.values().map(rate).sum(),
             warnings,
+            connect: if args.connect { Some(connect(&site).await?) } else { None },
             against_store: if args.against_store { Some(against_store(&site).await?) } else { None },
         },
         json,
