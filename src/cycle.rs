@@ -10,6 +10,7 @@ mod acts;
 mod archive;
 mod collect;
 mod commit;
+mod conflict_words;
 mod connect;
 mod drains;
 mod explain;

@@ -537,3 +537,21 @@ fn import_names_each_line_and_overwrites_nothing() {
     let named = ["import", two.to_str().unwrap(), "--columns", "range,-,name"];
     site.run(&named).expect(3).said(&["the configuration knows no `y`"]);
 }
+
+/// A poll that fails changes nothing of the answer, and the explanation says so.
+#[test]
+fn an_explanation_names_the_poll_that_failed() {
+    if !have("an_explanation_names_the_poll_that_failed", PROGRAMS) {
+        return;
+    }
+    let (site, mut router) = support::site::with_router(POOLS[0].1);
+    site.run(&["poll"]).expect(0);
+    let explain = || site.run(&["explain", "198.18.0.1"]).expect(0).stdout;
+    assert!(!explain().contains("did not read it"), "{}", explain());
+    router.program().kill();
+    site.run(&["poll"]).expect(3);
+    let told = explain();
+    let failed = "did not read it to its end (timeout): what it listed before stays.";
+    assert!(told.lines().any(|l| l.starts_with("The last poll of bas-a, ") && l.ends_with(failed)), "{told}");
+    assert!(told.contains("of bas-a, pool \"res-a\": group east answers"), "{told}");
+}

@@ -1,5 +1,6 @@
 //! Reports of what was, and of why.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use super::act_reports::changed;
@@ -169,8 +170,24 @@ impl Report for Vec<ConflictShape> {
                 claims.join(", "),
             ]);
         }
-        grid.finish()
+        format!("{}\n{}\n{}", grid.finish(), bold("Why, and what to do"), advice(self))
     }
+}
+
+/// Each rule and advice once, with how many ranges it is for.
+fn advice(conflicts: &[ConflictShape]) -> String {
+    let mut counts: BTreeMap<(&str, &str, &str), usize> = BTreeMap::new();
+    for one in conflicts {
+        *counts.entry((&one.rule, &one.because, &one.to_do)).or_default() += 1;
+    }
+    counts.iter().fold(String::new(), |mut text, ((rule, because, to_do), count)| {
+        let _ = writeln!(
+            text,
+            "* {rule} ({}): {because}.\n  To do: {to_do}.",
+            counted(*count, "range", "ranges")
+        );
+        text
+    })
 }
 
 impl Report for ExplainShape {
