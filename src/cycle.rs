@@ -11,6 +11,8 @@ mod archive;
 mod build;
 mod collect;
 mod commit;
+mod conflict_words;
+mod connect;
 mod drains;
 mod explain;
 mod explain_words;
@@ -45,6 +47,7 @@ use jiff::Timestamp;
 
 pub use archive::Archive;
 pub use collect::{POLLS_PER_SLOT, chosen, collect, poll_shape};
+pub use connect::{Cause, ConnectShape};
 pub use exports::{ExportError, exports_of, limit_warnings, published_shape};
 pub use feeds::{AGAIN, Feeds};
 pub use fleet::{Fleet, Job, community_polling};

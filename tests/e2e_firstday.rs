@@ -537,3 +537,46 @@ fn import_names_each_line_and_overwrites_nothing() {
     let named = ["import", two.to_str().unwrap(), "--columns", "range,-,name"];
     site.run(&named).expect(3).said(&["the configuration knows no `y`"]);
 }
+
+/// A poll that fails changes nothing of the answer, and the explanation says so.
+#[test]
+fn an_explanation_names_the_poll_that_failed() {
+    if !have("an_explanation_names_the_poll_that_failed", PROGRAMS) {
+        return;
+    }
+    let (site, mut router) = support::site::with_router(POOLS[0].1);
+    site.run(&["poll"]).expect(0);
+    let explain = || site.run(&["explain", "198.18.0.1"]).expect(0).stdout;
+    assert!(!explain().contains("did not read it"), "{}", explain());
+    router.program().kill();
+    site.run(&["poll"]).expect(3);
+    let told = explain();
+    let failed = "did not read it to its end (timeout): what it listed before stays.";
+    assert!(told.lines().any(|l| l.starts_with("The last poll of bas-a, ") && l.ends_with(failed)), "{told}");
+    assert!(told.contains("of bas-a, pool \"res-a\": group east answers"), "{told}");
+}
+
+/// The README's story is what the demo's fleet gives: every command is run, and every line
+/// that is shown is printed, in that order.
+#[test]
+fn the_story_in_the_readme_is_true() {
+    let readme = std::fs::read_to_string(support::repository("README.md")).unwrap();
+    let story = readme.split("\n## Your first day\n").nth(1).unwrap().split("\n## ").next().unwrap();
+    let scratch = Scratch::new();
+    let run = |line: &str| {
+        let mut command = poolsync::command(line.split_whitespace().skip(1));
+        command.current_dir(scratch.path());
+        poolsync::run_command(command)
+    };
+    run("poolsync demo --folder demo").expect(0);
+    let blocks: Vec<&str> = story.split("```\n").skip(1).step_by(2).collect();
+    assert_eq!(blocks.len(), 4);
+    for block in blocks {
+        let (first, shown) = block.split_once('\n').unwrap();
+        let told = run(first.strip_prefix("$ ").unwrap()).stdout;
+        let mut lines = told.lines();
+        for line in shown.lines().filter(|line| *line != "...") {
+            assert!(lines.any(|l| l == line), "`{first}` does not print `{line}` there:\n{told}");
+        }
+    }
+}

@@ -7,8 +7,9 @@ use serde::Serialize;
 use super::args::DiffArgs;
 use super::basis::{Basis, basis};
 use super::exit::Exit;
-use super::old_table::{against, loses, name_of};
+use super::old_table::{loses, name_of, reading};
 use super::output::{Report, print, write_out};
+use super::site::{Secrets, Site};
 use super::stop::Stop;
 use crate::coverage::AgainstReport;
 
@@ -48,10 +49,14 @@ impl Report for Against {
 
 /// Runs `diff --against`.
 pub(crate) async fn run(args: &DiffArgs, config: &Path, json: bool) -> Result<Exit, Stop> {
-    let (state, table) = basis(&args.basis, config).await?;
+    let site = Site::load(config, Secrets::NotNeeded)?;
+    // Both tables may be large: they are read beside each other.
+    let reading = reading(&args.old, &site);
+    let (old, found) = tokio::join!(reading, basis(&args.basis, &site, config));
+    let old = old?.ok_or_else(|| Stop::usage("`--against` names no file"))?;
+    let (state, table) = found?;
     let known = state.known();
     let served = state.served(&args.basis.space, &args.basis.service)?;
-    let Some(old) = against(&args.old, &known)? else { return Err(Stop::usage("`--against` names no file")) };
     let report = Against {
         file: args.old.against.as_deref().map(name_of).unwrap_or_default(),
         table,

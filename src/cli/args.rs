@@ -94,6 +94,10 @@ pub struct CheckArgs {
     /// Print the configuration as it takes effect, with secrets masked.
     #[arg(long)]
     pub print: bool,
+    /// Say a first word to every BAS: who answers, and what is the matter with the others; exit
+    /// 3 where some are not ready, 1 where none is.
+    #[arg(long, conflicts_with = "print")]
+    pub connect: bool,
     /// Say what it would do to the table, and what would be held; exit 4 where it does anything.
     #[arg(long, conflicts_with = "print")]
     pub against_store: bool,

@@ -65,9 +65,8 @@ impl Basis {
 }
 
 /// Finds the table. One that was never polled is polled for this, and left as it is.
-pub(crate) async fn basis(args: &BasisArgs, config: &Path) -> Result<(State, Basis), Stop> {
-    let site = Site::load(config, Secrets::NotNeeded)?;
-    let stored = stored(&site).await?;
+pub(crate) async fn basis(args: &BasisArgs, site: &Site, config: &Path) -> Result<(State, Basis), Stop> {
+    let stored = stored(site).await?;
     let known = stored.as_ref().is_some_and(|state| state.snapshot.generation > 0);
     match stored.filter(|_| known && !args.poll) {
         Some(state) => {
@@ -112,7 +111,7 @@ async fn stored(site: &Site) -> Result<Option<State>, Stop> {
         Err(StoreError::Missing { .. }) => return Ok(None),
         Err(e) => return Err(e.into()),
     };
-    let loaded = reader.load().await?;
+    let loaded = reader.load_table().await?;
     Ok(Some(State::of(Arc::clone(&site.config), Arc::clone(&site.exports), loaded)))
 }
 

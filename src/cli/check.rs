@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use super::act_reports::changed;
 use super::args::CheckArgs;
+use super::connect::{Connected, connect};
 use super::exit::Exit;
 use super::output::{Report, print, write_out};
 use super::past_reports::changes_grid;
@@ -41,6 +42,9 @@ struct Checked {
     /// What it would do to the store.
     #[serde(skip_serializing_if = "Option::is_none")]
     against_store: Option<OutlookShape>,
+    /// How the BASes answered.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    connect: Option<Connected>,
 }
 
 impl Report for Checked {
@@ -59,13 +63,16 @@ impl Report for Checked {
         if let Some(outlook) = &self.against_store {
             text.push_str(&outlook_text(outlook));
         }
+        if let Some(connected) = &self.connect {
+            text.push_str(&connected.text());
+        }
         text
     }
 
     fn exit(&self) -> Exit {
         match &self.against_store {
             Some(outlook) if !outlook.is_empty() => Exit::Held,
-            _ => Exit::Ok,
+            _ => self.connect.as_ref().map_or(Exit::Ok, Connected::exit),
         }
     }
 
@@ -122,6 +129,7 @@ pub(crate) async fn run(args: &CheckArgs, path: &Path, json: bool) -> Result<Exi
             polls_per_second: config.bas.values().map(rate).sum::<f64>() + 0.0,
             warnings,
             over,
+            connect: if args.connect { Some(connect(&site).await?) } else { None },
             against_store,
         },
         json,

@@ -10,8 +10,9 @@ use serde::Serialize;
 use super::basis::{Basis, basis};
 use super::exit::Exit;
 use super::old_args::CoverageArgs;
-use super::old_table::{against, loses, name_of, open};
+use super::old_table::{loses, name_of, open, reading};
 use super::output::{Report, complain, print};
+use super::site::{Secrets, Site};
 use super::stop::Stop;
 use crate::coverage::{CoverageError, CoverageReport, LogShape, Question, Resolvers, ShapeError, measure};
 
@@ -56,10 +57,11 @@ impl Report for Coverage {
 pub(crate) async fn run(args: &CoverageArgs, config: &Path, json: bool) -> Result<Exit, Stop> {
     let shape = shape(args)?;
     let log = open(&args.file)?;
-    let (state, table) = basis(&args.basis, config).await?;
+    let site = Site::load(config, Secrets::NotNeeded)?;
+    let (old, found) = tokio::join!(reading(&args.old, &site), basis(&args.basis, &site, config));
+    let (old, (state, table)) = (old?, found?);
     let known = state.known();
     let served = state.served(&args.basis.space, &args.basis.service)?;
-    let old = against(&args.old, &known)?;
     let resolvers = args.resolvers.as_deref().map(resolvers).transpose()?;
     let unread_old = old
         .as_ref()

@@ -7,6 +7,7 @@ mod against;
 mod args;
 mod basis;
 mod check;
+mod connect;
 mod coverage;
 mod demo;
 mod exit;

@@ -40,12 +40,16 @@ pub(super) fn name_of(path: &Path) -> String {
 
 /// The old table that is to be held against the table, where one is named; what of it was
 /// not taken is said.
-pub(super) fn against(args: &AgainstArgs, known: &Known) -> Result<Option<Legacy>, Stop> {
-    let Some(path) = &args.against else { return Ok(None) };
-    let options = options(args.against_format.as_deref(), args.columns.as_deref(), known.clone())?;
-    let old = read(path, &options)?;
-    remarks(path, &old.remarks, old.more_remarks).iter().for_each(|remark| complain(remark));
-    Ok(Some(old))
+pub(super) async fn reading(args: &AgainstArgs, site: &Site) -> Result<Option<Legacy>, Stop> {
+    let Some(path) = args.against.clone() else { return Ok(None) };
+    let known = known_names(&site.config);
+    let options = options(args.against_format.as_deref(), args.columns.as_deref(), known)?;
+    let read = tokio::task::spawn_blocking(move || {
+        let old = read(&path, &options)?;
+        remarks(&path, &old.remarks, old.more_remarks).iter().for_each(|remark| complain(remark));
+        Ok(Some(old))
+    });
+    read.await.map_err(|e| Stop::failed(format!("the old table was not read: {e}")))?
 }
 
 fn read(path: &Path, options: &ReadOptions) -> Result<Legacy, Stop> {

@@ -192,8 +192,24 @@ impl Report for Vec<ConflictShape> {
                 claims.join(", "),
             ]);
         }
-        grid.finish()
+        format!("{}\n{}\n{}", grid.finish(), bold("Why, and what to do"), advice(self))
     }
+}
+
+/// Each rule and advice once, with how many ranges it is for.
+fn advice(conflicts: &[ConflictShape]) -> String {
+    let mut counts: BTreeMap<(&str, &str, &str), usize> = BTreeMap::new();
+    for one in conflicts {
+        *counts.entry((&one.rule, &one.because, &one.to_do)).or_default() += 1;
+    }
+    counts.iter().fold(String::new(), |mut text, ((rule, because, to_do), count)| {
+        let _ = writeln!(
+            text,
+            "* {rule} ({}): {because}.\n  To do: {to_do}.",
+            counted(*count, "range", "ranges")
+        );
+        text
+    })
 }
 
 impl Report for ExplainShape {

@@ -234,7 +234,7 @@ impl Fleet {
 /// Where to ask, in order: the address that answered last goes first, as long as the name
 /// still has it, or nobody can say what the name has. An address of another family than the
 /// source cannot be asked.
-fn candidates(
+pub(super) fn candidates(
     found: Result<Vec<SocketAddr>, String>,
     last: Option<SocketAddr>,
     source: Option<IpAddr>,

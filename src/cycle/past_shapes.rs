@@ -232,6 +232,10 @@ pub struct ConflictShape {
     pub claims: Vec<ConflictClaimShape>,
     /// How many more claims there are.
     pub more: usize,
+    /// Why the rule gives them so.
+    pub because: String,
+    /// What a person should do about it.
+    pub to_do: String,
 }
 
 /// One of the claims.

@@ -5,6 +5,7 @@
 //! was read is believed. Only a table that was read to its end can remove anything.
 
 mod detect;
+mod greet;
 mod opening;
 mod polled;
 mod remembered;
@@ -15,6 +16,7 @@ mod tables;
 
 use std::time::{Duration, Instant};
 
+pub use greet::{Greeting, Heard, greet};
 pub use polled::{Polled, State, TableResult};
 pub use remembered::{Remembered, RememberedTable};
 pub use request::{Choice, Filter, Request, Spaces};

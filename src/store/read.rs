@@ -107,12 +107,28 @@ pub(super) async fn session(conn: &mut SqliteConnection) -> Result<Session, Faul
 }
 
 pub(super) async fn load(conn: &mut SqliteConnection, known: &mut Known) -> Result<Loaded, Fault> {
-    let names = &known.names;
+    let (memories, written) = memory::load(conn, &known.names).await?;
+    let loaded = load_with(conn, &known.names, memories).await?;
+    known.memories = written;
+    known.guard = Some(loaded.guard.clone());
+    Ok(loaded)
+}
+
+/// All but what BASes list, which of a large fleet is as much as the table.
+pub(super) async fn load_table(conn: &mut SqliteConnection, names: &Names) -> Result<Loaded, Fault> {
+    let memories = memory::load_states(conn, names).await?;
+    load_with(conn, names, memories).await
+}
+
+async fn load_with(
+    conn: &mut SqliteConnection,
+    names: &Names,
+    memories: BTreeMap<Name, Memory>,
+) -> Result<Loaded, Fault> {
     let meta = meta(conn).await?;
     let newest = Newest::load(conn).await?;
     let table = entries_at(conn, names, newest.number, newest.entries, newest.digest).await?;
     let groups = groups::at(conn, names, newest.number).await?;
-    let (memories, written) = memory::load(conn, names).await?;
     let guard = memory::load_guard(conn).await?;
     let pinned = match acts::pin(conn).await? {
         Some(pin) => {
@@ -124,8 +140,6 @@ pub(super) async fn load(conn: &mut SqliteConnection, known: &mut Known) -> Resu
     };
     let drains = acts::drains(conn, names).await?;
     let steering = sqlx::query_scalar("SELECT body FROM steering").fetch_optional(&mut *conn).await?;
-    known.memories = written;
-    known.guard = Some(guard.clone());
     Ok(Loaded {
         session: meta.session,
         generation: newest.number.cast_unsigned(),

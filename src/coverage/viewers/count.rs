@@ -3,7 +3,6 @@
 
 use super::cells::{Cells, MISSED, OLD_MISSED, RESOLVER};
 use super::form::{Form, Forms, unmapped};
-use super::index::ASKED;
 use super::misses::Misses;
 
 /// How many addresses are looked up together.
@@ -121,23 +120,19 @@ impl<'a> Counter<'a> {
     #[inline(never)]
     pub(super) fn batch(&mut self, addresses: &[u32]) {
         let mut missed = [0u32; BATCH];
+        let mut cells = [0u32; BATCH];
         let mut sums = Sums { all: addresses.len() as u64, ..Sums::default() };
-        let mut cells = [0u32; ASKED];
-        for some in addresses.chunks(ASKED) {
-            let mut asked = [0u32; ASKED];
-            asked.iter_mut().zip(some).for_each(|(asked, address)| *asked = *address);
-            self.cells.v4.find(&asked, &mut cells);
-            for (cell, address) in cells.iter().zip(some) {
-                let cell = *cell as usize;
-                if let Some(counter) = self.v4.get_mut(cell) {
-                    *counter += 1;
-                }
-                // Written always, kept where it is a miss: nothing to foresee.
-                if let Some(place) = missed.get_mut(sums.missed as usize) {
-                    *place = *address;
-                }
-                sums.count(self.kind.get(cell).copied().unwrap_or(0));
+        self.cells.v4.find(addresses, &mut cells);
+        for (cell, address) in cells.iter().zip(addresses) {
+            let cell = *cell as usize;
+            if let Some(counter) = self.v4.get_mut(cell) {
+                *counter += 1;
             }
+            // Written always, kept where it is a miss: nothing to foresee.
+            if let Some(place) = missed.get_mut(sums.missed as usize) {
+                *place = *address;
+            }
+            sums.count(self.kind.get(cell).copied().unwrap_or(0));
         }
         let misses = sums.missed as usize;
         self.sums.add(&sums);

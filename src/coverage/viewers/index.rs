@@ -8,21 +8,22 @@ use wide::u16x8;
 
 use crate::address::{Family, Range};
 
-/// The first level has this many places.
-const PLACES: usize = 1 << 16;
+/// How many bits of an address are left below its place: few, so that a place has few
+/// stretches even where pools are small.
+const BELOW: u32 = 12;
+
+/// The first level has this many places: 4 MiB.
+const PLACES: u32 = 1 << (32 - BELOW);
 
 /// So many stretches of a place are compared with at once, however many there are: a loop
 /// over them would have to be foreseen, which costs more than it does.
-const AT_ONCE: usize = 16;
-
-/// How many addresses are asked for together.
-pub(super) const ASKED: usize = 128;
+const AT_ONCE: usize = 8;
 
 /// The cells of IPv4.
 #[derive(Debug)]
 pub(super) struct Index4 {
-    /// By the upper 16 bits of an address: where in the words its stretches are. They are the
-    /// lower 16 bits of the starts within the place, then the cells: one more, that of the
+    /// By the upper bits of an address: where in the words its stretches are. They are the
+    /// lower bits of the starts within the place, then the cells: one more, that of the
     /// place's first address.
     upper: Vec<u32>,
     words: Words,
@@ -39,63 +40,71 @@ impl Index4 {
     /// Stretches of IPv4 in order, disjoint; what is in none gets the cell `gap`.
     pub(super) fn new(stretches: &[(Range, u32)], gap: u32) -> Self {
         let all = filled(Family::V4, stretches, gap);
-        let mut upper = Vec::with_capacity(PLACES + 1);
-        let mut words: Vec<u32> = Vec::with_capacity(PLACES + 2 * all.len() + AT_ONCE);
-        let mut rest = all.as_slice();
+        let mut upper = Vec::with_capacity(PLACES as usize + 1);
+        let mut words: Vec<u32> = Vec::with_capacity(PLACES as usize + 2 * all.len() + AT_ONCE);
+        let mut rest = all.iter().map(|(start, cell)| (*start as u32, *cell)).peekable();
         let mut cell = gap;
-        for place in 0..PLACES as u128 {
+        let mut cells = Vec::new();
+        for place in 0..PLACES {
             upper.push(words.len() as u32);
-            if let Some(((_, first), behind)) =
-                rest.split_first().filter(|((start, _), _)| *start == place << 16)
-            {
-                (cell, rest) = (*first, behind);
+            if let Some((_, first)) = rest.next_if(|(start, _)| *start == place << BELOW) {
+                cell = first;
             }
-            let (within, behind) = rest.split_at(rest.partition_point(|(start, _)| start >> 16 == place));
-            words.extend(within.iter().map(|(start, _)| *start as u32 & 0xffff));
-            words.push(cell);
-            words.extend(within.iter().map(|(_, cell)| *cell));
-            cell = within.last().map_or(cell, |(_, last)| *last);
-            rest = behind;
+            cells.push(cell);
+            while let Some((start, within)) = rest.next_if(|(start, _)| start >> BELOW == place) {
+                words.push(start & LOWER);
+                cells.push(within);
+                cell = within;
+            }
+            words.append(&mut cells);
         }
         upper.push(words.len() as u32);
         words.extend([0; AT_ONCE]);
-        let narrow: Option<Vec<u16>> = words.iter().map(|word| u16::try_from(*word).ok()).collect();
-        Self { upper, words: narrow.map_or(Words::Wide(words), Words::Narrow) }
+        let narrow = cell_limit(&all) <= u32::from(u16::MAX);
+        let words = match narrow {
+            true => Words::Narrow(words.into_iter().map(|word| word as u16).collect()),
+            false => Words::Wide(words),
+        };
+        Self { upper, words }
     }
 
-    /// The cells of addresses. Where they are is asked for of all before the first is looked
-    /// at: memory answers many questions in the time of one.
+    /// The cells of addresses, one each. No look-up waits for the one before it, so that
+    /// memory answers many of them in the time of one.
     #[inline(always)]
-    pub(super) fn find(&self, addresses: &[u32; ASKED], cells: &mut [u32; ASKED]) {
-        let mut places = [(0u32, 0u32); ASKED];
-        for (place, address) in places.iter_mut().zip(addresses) {
-            let pair =
-                self.upper.get((address >> 16) as usize..).and_then(|places| places.first_chunk::<2>());
-            *place = pair.map_or((0, 0), |[from, to]| (*from, (to - from) / 2));
-        }
+    pub(super) fn find(&self, addresses: &[u32], cells: &mut [u32]) {
         match &self.words {
             Words::Narrow(words) => {
-                let touched =
-                    places.iter().fold(0, |all, (from, _)| all ^ words.get(*from as usize).unwrap_or(&0));
-                std::hint::black_box(touched);
-                for ((cell, address), (from, starts)) in cells.iter_mut().zip(addresses).zip(places) {
-                    *cell = narrow(
-                        words.get(from as usize..).unwrap_or_default(),
-                        starts as usize,
-                        *address as u16,
-                    );
+                for (cell, address) in cells.iter_mut().zip(addresses) {
+                    let (words, starts) = self.place(words, *address);
+                    *cell = narrow(words, starts, (address & LOWER) as u16);
                 }
             }
             Words::Wide(words) => {
-                for ((cell, address), (from, starts)) in cells.iter_mut().zip(addresses).zip(places) {
-                    let words = words.get(from as usize..).unwrap_or_default();
-                    let within = words.get(..starts as usize).unwrap_or_default();
-                    let behind = within.partition_point(|start| *start <= address & 0xffff);
-                    *cell = words.get(starts as usize + behind).copied().unwrap_or(0);
+                for (cell, address) in cells.iter_mut().zip(addresses) {
+                    let (words, starts) = self.place(words, *address);
+                    let within = words.get(..starts).unwrap_or_default();
+                    let behind = within.partition_point(|start| *start <= address & LOWER);
+                    *cell = words.get(starts + behind).copied().unwrap_or(0);
                 }
             }
         }
     }
+
+    /// The words of an address's place, and how many of them are starts.
+    #[inline(always)]
+    fn place<'w, T>(&self, words: &'w [T], address: u32) -> (&'w [T], usize) {
+        let place =
+            self.upper.get((address >> BELOW) as usize..).and_then(|places| places.first_chunk::<2>());
+        let Some([from, to]) = place else { return (&[], 0) };
+        (words.get(*from as usize..).unwrap_or_default(), (to - from) as usize / 2)
+    }
+}
+
+/// The lower bits of an address.
+const LOWER: u32 = (1 << BELOW) - 1;
+
+fn cell_limit(all: &[(u128, u32)]) -> u32 {
+    all.iter().map(|(_, cell)| *cell).max().unwrap_or(0)
 }
 
 /// The cell of the lower bits of an address among the words of its place.
@@ -111,14 +120,14 @@ fn narrow(words: &[u16], starts: usize, low: u16) -> u32 {
 /// How many of the first words are not above a limit; only some of them count.
 #[inline(always)]
 fn reached(words: &[u16; AT_ONCE], count: usize, limit: u16) -> usize {
-    let limit = u16x8::new([limit; 8]);
-    let bits = |half: Option<&[u16; 8]>| {
-        // What is left above the limit is nothing.
-        half.map_or(0, |half| u16x8::new(*half).saturating_sub(limit).simd_eq(u16x8::ZERO).to_bitmask())
-    };
-    let bits = bits(words.first_chunk()) | bits(words.last_chunk()) << 8;
+    // What is left above the limit is nothing.
+    let left = u16x8::new(*words).saturating_sub(u16x8::new([limit; 8]));
+    let bits = left.simd_eq(u16x8::ZERO).to_bitmask();
     (bits & ((1 << count) - 1)).trailing_ones() as usize
 }
+
+/// The first level of IPv6 has this many places.
+const PLACES6: usize = 1 << 16;
 
 /// The cells of IPv6. The places of the first level are dealt over what the stretches reach
 /// over, for all that is in use begins with the same few bits.
@@ -138,11 +147,11 @@ impl Index6 {
         let first = stretches.first().map_or(0, |(range, _)| range.first_bits());
         let last = stretches.last().map_or(0, |(range, _)| range.last_bits());
         let used = u128::BITS - (last - first).leading_zeros();
-        let shift = used.saturating_sub(PLACES.ilog2());
+        let shift = used.saturating_sub(PLACES6.ilog2());
         let (starts, cells): (Vec<u128>, Vec<u32>) = all.into_iter().unzip();
-        let mut upper = Vec::with_capacity(PLACES + 1);
+        let mut upper = Vec::with_capacity(PLACES6 + 1);
         let mut at = 0usize;
-        for place in 0..=PLACES as u128 {
+        for place in 0..=PLACES6 as u128 {
             let begin = first.saturating_add(place.saturating_mul(1 << shift));
             while starts.get(at + 1).is_some_and(|next| *next <= begin) {
                 at += 1;
@@ -156,7 +165,7 @@ impl Index6 {
     pub(super) fn find(&self, address: u128) -> u32 {
         let place = address.checked_sub(self.first).map(|behind| behind >> self.shift);
         let (from, to) = match place.and_then(|place| usize::try_from(place).ok()) {
-            Some(place) if place < PLACES => {
+            Some(place) if place < PLACES6 => {
                 let place = self.upper.get(place..place + 2).unwrap_or_default();
                 (place.first().map_or(0, |p| *p as usize), place.last().map_or(0, |p| *p as usize))
             }
@@ -198,8 +207,8 @@ mod tests {
     use super::*;
 
     fn one(index: &Index4, address: u32) -> u32 {
-        let mut cells = [0; ASKED];
-        index.find(&[address; ASKED], &mut cells);
+        let mut cells = [0];
+        index.find(&[address], &mut cells);
         cells[0]
     }
     use crate::address::RangeSet;
@@ -232,6 +241,9 @@ mod tests {
     }
 
     proptest! {
+        // Each case has the whole first level of IPv4.
+        #![proptest_config(ProptestConfig::with_cases(32))]
+
         #[test]
         fn equals_the_slow_search(
             parts in vec((any::<u32>(), 0u32..200_000), 0..200),

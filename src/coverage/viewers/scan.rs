@@ -3,9 +3,10 @@
 use memchr::{memchr, memchr_iter};
 use serde::Serialize;
 
-use super::address::{WINDOW, Written, in_field, v4_window};
+use super::address::{WINDOW, Written, in_field, v4_line, v4_window};
 use super::clock;
 use super::count::{BATCH, Counter};
+use super::ends::{Ends, STRIP};
 use super::shape::{Reading, TimePlace, fields, in_brackets, shown};
 use super::times::Times;
 
@@ -76,28 +77,39 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// An address a line. What is counted here stays out of memory until there is a batch.
+    /// An address a line. Where lines end is found out first, strip by strip, so that none has
+    /// to wait for the one before it.
     fn plain(&mut self, piece: &[u8]) {
-        let mut rest = piece;
+        let mut ends = Ends::new();
         let mut batch = [0u32; BATCH];
-        loop {
-            let mut count = 0;
-            for place in &mut batch {
-                let Some((address, behind)) = plain_line(rest) else { break };
-                *place = address;
-                rest = behind;
-                count += 1;
-            }
-            self.counter.batch(batch.get(..count).unwrap_or_default());
-            self.lines.all += count as u64;
-            if count < BATCH {
-                if rest.is_empty() {
-                    return;
+        let (mut from, mut count, mut good) = (0, 0, 0);
+        let open = (!piece.ends_with(b"\n")).then_some(piece.len());
+        for (at, strip) in piece.chunks(STRIP).enumerate() {
+            for end in ends.of(strip) {
+                let end = at * STRIP + *end as usize;
+                let window = piece.get(from..).and_then(|rest| rest.first_chunk());
+                let (address, wrong) = window.map_or((0, 1), |window| v4_line(window, end - from));
+                if let Some(place) = batch.get_mut(count) {
+                    *place = address;
                 }
-                let (line, behind) = cut(rest);
-                self.line(line);
-                rest = behind;
+                if wrong == 0 {
+                    (count, good) = (count + 1, good + 1);
+                } else {
+                    self.lines.all += std::mem::take(&mut good);
+                    self.line(piece.get(from..end).unwrap_or_default());
+                }
+                if count == BATCH {
+                    self.counter.batch(&batch);
+                    count = 0;
+                }
+                from = end + 1;
             }
+        }
+        self.lines.all += good;
+        self.counter.batch(batch.get(..count).unwrap_or_default());
+        // The last line of the file may lack its end.
+        if let Some(end) = open {
+            self.line(piece.get(from..end).unwrap_or_default());
         }
     }
 
@@ -210,17 +222,6 @@ impl<'a> Scan<'a> {
         if self.lines.examples.len() < EXAMPLES {
             self.lines.examples.push(Unreadable { line: self.lines.all, text: shown(line) });
         }
-    }
-}
-
-/// The IPv4 address that a line consists of, and what follows the line. None where it is not
-/// as plain as that, or too near to the end of the piece.
-#[inline(always)]
-fn plain_line(text: &[u8]) -> Option<(u32, &[u8])> {
-    let (address, length) = v4_window(text.first_chunk()?)?;
-    match text.get(length..)?.split_first() {
-        Some((b'\n', behind)) => Some((address, behind)),
-        _ => None,
     }
 }
 
