@@ -8,7 +8,6 @@
 mod act_shapes;
 mod acts;
 mod archive;
-mod build;
 mod collect;
 mod commit;
 mod drains;
@@ -59,10 +58,9 @@ use crate::poll::Polled;
 use crate::publish::{Export, Published};
 use crate::store::{Store, StoreError};
 use crate::table::{
-    Act, Approved, Case, FleetClaims, GuardMemory, Judged, Memory, Name, Progress, Runs, Table, Usage, diff,
-    judge,
+    Act, Approved, Case, FleetClaims, FleetTable, GuardMemory, Judged, Memory, Name, Progress, Runs, Table,
+    Usage, diff, judge,
 };
-use build::Standing;
 use commit::Next;
 use settings::Settings;
 use shapes::ChangedShape;
@@ -108,7 +106,7 @@ pub struct Cycle {
     settings: Settings,
     store: Store,
     runs: Runs,
-    standing: Standing,
+    fleet_table: FleetTable,
     /// BASes whose listing changed: written with the next batch.
     listings: BTreeSet<Name>,
     /// BASes of which something smaller changed: written every now and then.
@@ -133,8 +131,8 @@ impl Cycle {
         let settings = Settings::of(&config);
         let runs = Runs::load(&store.runs_since(window_start(&config, now)).await?);
         let state = State::of(config, exports, loaded);
-        let (standing, listings, dirty, usages) = Default::default();
-        let mut cycle = Self { state, settings, store, runs, standing, listings, dirty, usages };
+        let (fleet_table, listings, dirty, usages) = Default::default();
+        let mut cycle = Self { state, settings, store, runs, fleet_table, listings, dirty, usages };
         cycle.expire(now).await?;
         Ok(cycle)
     }
@@ -152,7 +150,7 @@ impl Cycle {
     /// Puts another configuration in force.
     pub fn reconfigure(&mut self, config: Arc<Config>, exports: Arc<Vec<Export>>) {
         self.settings = Settings::of(&config);
-        self.standing = Standing::default();
+        self.fleet_table = FleetTable::default();
         self.state.reconfigure(config, exports);
     }
 
@@ -186,14 +184,14 @@ impl Cycle {
         if !publish_unfilled && approved.is_empty() && done.is_empty() && self.is_idle(now) {
             return Ok(Absorbed { news: released, settling, ..Absorbed::default() });
         }
-        self.standing.unsettle();
+        self.fleet_table.unsettle();
         let candidate = self.build(now);
         let judged = self.judge(candidate, approved, publish_unfilled, now);
         let steered = self.steer(&judged.table, self.state.pinned())?;
         let Judgement { table, guard, filled } = judged;
         let next = Next { table: Arc::new(table), guard, filled, steered, pin: self.state.pin.clone() };
         let done = self.commit(next, done, now).await?;
-        self.standing.settle();
+        self.fleet_table.settle();
         Ok(Absorbed { changed: done.changed, news: released || done.news, settling })
     }
 
@@ -207,7 +205,7 @@ impl Cycle {
         now: Timestamp,
     ) -> Result<(Absorbed, State), CycleError> {
         let (memories, usages) = (self.state.memories.clone(), self.usages.clone());
-        let marks = (self.listings.clone(), self.dirty.clone(), self.standing.clone());
+        let marks = (self.listings.clone(), self.dirty.clone(), self.fleet_table.clone());
         let conflicts = Arc::clone(&self.state.conflicts);
         let settling = self.remember(arrived);
         let candidate = self.build(now);
@@ -216,7 +214,7 @@ impl Cycle {
         let mut state = self.state.clone();
         state.guard = judged.guard;
         (self.state.memories, self.usages) = (memories, usages);
-        (self.listings, self.dirty, self.standing) = marks;
+        (self.listings, self.dirty, self.fleet_table) = marks;
         self.state.conflicts = conflicts;
         Ok((Absorbed { changed: ChangedShape::of(&changes), news: false, settling }, state))
     }
@@ -242,7 +240,7 @@ impl Cycle {
                 settling.push(name.clone());
             }
             if ingested.changed {
-                self.standing.touch(&name, ingested.touched);
+                self.fleet_table.touch(&name, ingested.touched);
                 self.listings.insert(name)
             } else {
                 self.dirty.insert(name)
@@ -256,7 +254,7 @@ impl Cycle {
         self.state.snapshot.filled
             && self.state.guard.holds.is_empty()
             && self.listings.is_empty()
-            && self.standing.is_current(&self.claimants(now))
+            && self.fleet_table.is_current(&self.claimants(now))
     }
 
     fn claimants(&self, now: Timestamp) -> FleetClaims<'_> {
@@ -265,10 +263,10 @@ impl Cycle {
     }
 
     fn build(&mut self, now: Timestamp) -> Table {
-        let mut standing = std::mem::take(&mut self.standing);
+        let mut fleet_table = std::mem::take(&mut self.fleet_table);
         let (table, conflicts) =
-            standing.bring(&self.claimants(now), &self.state.table, &self.settings.build);
-        self.standing = standing;
+            fleet_table.bring(&self.claimants(now), &self.state.table, &self.settings.build);
+        self.fleet_table = fleet_table;
         self.state.conflicts = conflicts;
         table
     }
