@@ -8,7 +8,6 @@
 mod act_shapes;
 mod acts;
 mod archive;
-mod build;
 mod collect;
 mod commit;
 mod conflict_words;
@@ -69,11 +68,10 @@ use crate::poll::Polled;
 use crate::publish::{Clock, Export, Published, Report, publish_once};
 use crate::store::{Store, StoreError};
 use crate::table::{
-    Act, Approved, Case, FleetClaims, GuardMemory, Judged, Memory, Name, Progress, Runs, Table, Usage, diff,
-    judge,
+    Act, Approved, Case, FleetClaims, FleetTable, GuardMemory, Judged, Memory, Name, Progress, Runs, Table,
+    Usage, diff, judge,
 };
 use crate::trap::Tally;
-use build::Standing;
 use commit::Next;
 use settings::Settings;
 use shapes::ChangedShape;
@@ -122,7 +120,7 @@ pub struct Cycle {
     settings: Settings,
     store: Store,
     runs: Runs,
-    standing: Standing,
+    fleet_table: FleetTable,
     /// BASes whose listing changed: written with the next batch.
     listings: BTreeSet<Name>,
     /// BASes of which something smaller changed: written every now and then.
@@ -147,8 +145,8 @@ impl Cycle {
         let settings = Settings::of(&config);
         let runs = Runs::load(&store.runs_since(window_start(&config, now)).await?);
         let state = State::of(config, exports, loaded);
-        let (standing, listings, dirty, usages) = Default::default();
-        let mut cycle = Self { state, settings, store, runs, standing, listings, dirty, usages };
+        let (fleet_table, listings, dirty, usages) = Default::default();
+        let mut cycle = Self { state, settings, store, runs, fleet_table, listings, dirty, usages };
         cycle.expire(now).await?;
         Ok(cycle)
     }
@@ -171,7 +169,7 @@ impl Cycle {
     /// Puts another configuration in force.
     pub fn reconfigure(&mut self, config: Arc<Config>, exports: Arc<Vec<Export>>) {
         self.settings = Settings::of(&config);
-        self.standing = Standing::default();
+        self.fleet_table = FleetTable::default();
         self.state.reconfigure(config, exports);
     }
 
@@ -205,14 +203,14 @@ impl Cycle {
         if !publish_unfilled && approved.is_empty() && done.is_empty() && self.is_idle(now) {
             return Ok(Absorbed { news: released, settling, ..Absorbed::default() });
         }
-        self.standing.unsettle();
+        self.fleet_table.unsettle();
         let candidate = self.build(now);
         let judged = self.judge(candidate, approved, publish_unfilled, now);
         let steered = self.steer(&judged.table, self.state.pinned())?;
         let Judgement { table, guard, filled } = judged;
         let next = Next { table: Arc::new(table), guard, filled, steered, pin: self.state.pin.clone() };
         let done = self.commit(next, done, now).await?;
-        self.standing.settle();
+        self.fleet_table.settle();
         Ok(Absorbed { changed: done.changed, news: released || done.news, settling })
     }
 
@@ -226,7 +224,7 @@ impl Cycle {
         now: Timestamp,
     ) -> Result<(Absorbed, State), CycleError> {
         let (memories, usages) = (self.state.memories.clone(), self.usages.clone());
-        let marks = (self.listings.clone(), self.dirty.clone(), self.standing.clone());
+        let marks = (self.listings.clone(), self.dirty.clone(), self.fleet_table.clone());
         let conflicts = Arc::clone(&self.state.conflicts);
         let settling = self.remember(arrived);
         let candidate = self.build(now);
@@ -235,7 +233,7 @@ impl Cycle {
         let mut state = self.state.clone();
         state.guard = judged.guard;
         (self.state.memories, self.usages) = (memories, usages);
-        (self.listings, self.dirty, self.standing) = marks;
+        (self.listings, self.dirty, self.fleet_table) = marks;
         self.state.conflicts = conflicts;
         Ok((Absorbed { changed: ChangedShape::of(&changes), news: false, settling }, state))
     }
@@ -261,7 +259,7 @@ impl Cycle {
                 settling.push(name.clone());
             }
             if ingested.changed {
-                self.standing.touch(&name, ingested.touched);
+                self.fleet_table.touch(&name, ingested.touched);
                 self.listings.insert(name)
             } else {
                 self.dirty.insert(name)
@@ -275,7 +273,7 @@ impl Cycle {
         self.state.snapshot.filled
             && self.state.guard.holds.is_empty()
             && self.listings.is_empty()
-            && self.standing.is_current(&self.claimants(now))
+            && self.fleet_table.is_current(&self.claimants(now))
     }
 
     fn claimants(&self, now: Timestamp) -> FleetClaims<'_> {
@@ -284,10 +282,10 @@ impl Cycle {
     }
 
     fn build(&mut self, now: Timestamp) -> Table {
-        let mut standing = std::mem::take(&mut self.standing);
+        let mut fleet_table = std::mem::take(&mut self.fleet_table);
         let (table, conflicts) =
-            standing.bring(&self.claimants(now), &self.state.table, &self.settings.build);
-        self.standing = standing;
+            fleet_table.bring(&self.claimants(now), &self.state.table, &self.settings.build);
+        self.fleet_table = fleet_table;
         self.state.conflicts = conflicts;
         table
     }

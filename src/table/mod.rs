@@ -11,6 +11,7 @@ mod entries;
 mod entry;
 mod explain;
 mod fleet;
+mod fleet_table;
 mod group;
 mod guard;
 mod lookup;
@@ -34,6 +35,7 @@ pub use entries::{Entries, Table};
 pub use entry::{Entry, Origin, Run};
 pub use explain::{Decision, decide};
 pub use fleet::{Fleet, Membership, Progress, Share};
+pub use fleet_table::FleetTable;
 pub use group::{Group, GroupEdge, GroupError, Groups, OwnerEdges, Part, Token, static_owner};
 pub use guard::{
     ApproveError, Approved, Case, Forgiven, GuardMemory, GuardSettings, HeldChange, Hold, HoldKind,

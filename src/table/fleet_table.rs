@@ -1,15 +1,16 @@
-//! Build, batch by batch: only what changed is built anew, and nothing where nothing did.
+//! The table of a fleet, batch by batch: only what changed is built anew, and nothing where
+//! nothing did.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::{BuildRules, Claim, Claimants, Conflict, FleetClaims, Ledger, Name, Table, Touched};
 use crate::address::Range;
-use crate::table::{BuildRules, Claim, Claimants, Conflict, FleetClaims, Ledger, Name, Table, Touched};
 
-/// What was built last, and what has changed since.
+/// What was built last under a configuration, and what has changed since.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Standing {
-    /// None before the first build under a configuration.
+pub struct FleetTable {
+    /// None before the first build.
     ledger: Option<Ledger>,
     touched: Touched,
     /// What stale BASes claimed: the clock alone may change that, and what others list.
@@ -18,25 +19,26 @@ pub(super) struct Standing {
     settled: bool,
 }
 
-impl Standing {
-    /// Notes that a BAS lists something else.
-    pub(super) fn touch(&mut self, bas: &Name, ranges: Vec<(Name, Range)>) {
+impl FleetTable {
+    /// Notes that a BAS lists something else: what [`Memory::ingest`](super::Memory::ingest)
+    /// told.
+    pub fn touch(&mut self, bas: &Name, ranges: Vec<(Name, Range)>) {
         self.touched.bases.insert(bas.clone());
         self.touched.ranges.extend(ranges);
     }
 
     /// What is built is on its way to be in force.
-    pub(super) fn unsettle(&mut self) {
+    pub fn unsettle(&mut self) {
         self.settled = false;
     }
 
     /// It is in force.
-    pub(super) fn settle(&mut self) {
+    pub fn settle(&mut self) {
         self.settled = true;
     }
 
     /// Whether a build would come to what is in force.
-    pub(super) fn is_current(&self, claimants: &FleetClaims<'_>) -> bool {
+    pub fn is_current(&self, claimants: &FleetClaims<'_>) -> bool {
         self.settled
             && self.ledger.is_some()
             && self.touched.is_empty()
@@ -45,7 +47,7 @@ impl Standing {
     }
 
     /// The table and the conflicts out of what is claimed now, on top of what is in force.
-    pub(super) fn bring(
+    pub fn bring(
         &mut self,
         claimants: &FleetClaims<'_>,
         previous: &Table,
