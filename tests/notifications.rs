@@ -205,7 +205,7 @@ fn what_oids_leaves_out_is_counted_and_nothing_else() {
 
 #[test]
 fn a_bas_is_known_by_where_its_name_led_and_by_where_it_answers_from() {
-    let stand = Stand::new("", |text| {
+    let mut stand = Stand::new("", |text| {
         let named = text.replacen("address = \"127.0.0.1:", "address = \"localhost:", 1);
         named.replacen("snmp = \"lab\"", "snmp = \"lab\"\nreply-from = [\"127.0.0.3\"]", 1)
     });
@@ -218,6 +218,14 @@ fn a_bas_is_known_by_where_its_name_led_and_by_where_it_answers_from() {
     assert_eq!(stand.counted()["refused"], json!({}));
     stand.send_from(Ipv4Addr::new(127, 0, 0, 4), &trap);
     stand.wait_refused("unknown-sender", 1);
+    // After a restart it is known before it is polled, which would take a month.
+    stand.daemon.signal("TERM");
+    stand.daemon.wait_end(support::program::PATIENCE);
+    stand.daemon = stand.plant.daemon();
+    wait_for("the trap", || {
+        stand.send_from(Ipv4Addr::new(127, 0, 0, 1), &trap);
+        stand.counted()["traps"].as_u64() >= Some(1)
+    });
 }
 
 #[test]

@@ -219,6 +219,12 @@ impl Fleet {
         endpoint.socket().or_else(|| self.last_of(endpoint)).map(|address| address.ip())
     }
 
+    /// All addresses of an endpoint, asked for now; none where its name cannot be resolved.
+    pub async fn addresses(&self, endpoint: &Endpoint) -> Vec<IpAddr> {
+        let found = resolve(endpoint).await.unwrap_or_default();
+        found.into_iter().map(|address| address.ip()).collect()
+    }
+
     fn last_of(&self, endpoint: &Endpoint) -> Option<SocketAddr> {
         self.last.lock().unwrap_or_else(PoisonError::into_inner).get(endpoint).copied()
     }

@@ -10,6 +10,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use tokio::net::UdpSocket;
 use tokio::sync::{Notify, watch};
+use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use super::identity;
@@ -52,8 +53,20 @@ impl Inbox {
 pub(super) struct Notices {
     pub(super) inbox: Arc<Inbox>,
     pub(super) tally: Arc<Tally>,
-    senders: watch::Sender<Senders>,
+    senders: Arc<watch::Sender<Senders>>,
     filter: watch::Sender<Filter>,
+    /// Asks for the addresses of those that are configured by a name.
+    asking: AbortOnDrop,
+}
+
+/// A task that ends with whoever wanted it.
+#[derive(Debug, Default)]
+struct AbortOnDrop(Option<JoinHandle<()>>);
+
+impl Drop for AbortOnDrop {
+    fn drop(&mut self) {
+        self.0.iter().for_each(JoinHandle::abort);
+    }
 }
 
 /// The sockets' end.
@@ -97,27 +110,48 @@ pub(super) async fn open(
     let inbox = Arc::new(Inbox::default());
     let (senders, known) = watch::channel(Senders::default());
     let (filter, wanted) = watch::channel(Filter::default());
-    let notices = Notices { inbox: Arc::clone(&inbox), tally: Arc::clone(&tally), senders, filter };
+    let notices = Notices {
+        inbox: Arc::clone(&inbox),
+        tally: Arc::clone(&tally),
+        senders: Arc::new(senders),
+        filter,
+        asking: AbortOnDrop::default(),
+    };
     let reader = NoticeReader::new(transport, engine);
     Ok(Some((notices, Listener { sockets, reader, inbox, tally, senders: known, filter: wanted })))
 }
 
 impl Notices {
     /// Takes a configuration up: who may send, and what counts.
-    pub(super) fn configure(&self, config: &Config, fleet: &Fleet) {
+    pub(super) fn configure(&mut self, config: &Arc<Config>, fleet: &Fleet) {
         let mut senders = Senders::default();
         for bas in config.bas.values() {
             add(&mut senders, config, &bas.name, fleet.known_address(&bas.address));
         }
         self.senders.send_replace(senders);
         self.filter.send_replace(Filter::new(config.notifications.oids.clone()));
+        let (config, fleet, senders) = (Arc::clone(config), fleet.clone(), Arc::clone(&self.senders));
+        self.asking = AbortOnDrop(Some(tokio::spawn(ask(config, fleet, senders))));
     }
 
     /// Takes up where a BAS that is configured by its name was found.
     pub(super) fn found(&self, config: &Config, bas: &Name, at: IpAddr) {
-        let named = |endpoint: &Endpoint| endpoint.socket().is_none();
-        if config.bas.get(bas).is_some_and(|bas| named(&bas.address)) {
+        if config.bas.get(bas).is_some_and(|bas| is_named(&bas.address)) {
             self.senders.send_if_modified(|senders| add(senders, config, bas, Some(at)));
+        }
+    }
+}
+
+fn is_named(endpoint: &Endpoint) -> bool {
+    endpoint.socket().is_none()
+}
+
+/// Asks for the addresses of those that are configured by a name, one after the other: after a
+/// restart none of them may be polled for long.
+async fn ask(config: Arc<Config>, fleet: Fleet, senders: Arc<watch::Sender<Senders>>) {
+    for bas in config.bas.values().filter(|bas| is_named(&bas.address)) {
+        for address in fleet.addresses(&bas.address).await {
+            senders.send_if_modified(|senders| add(senders, &config, &bas.name, Some(address)));
         }
     }
 }

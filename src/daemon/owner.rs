@@ -77,12 +77,12 @@ impl Owner {
         site: Site,
         transport: Transport,
         reload: Reload,
-        notices: Option<Notices>,
+        mut notices: Option<Notices>,
     ) -> Self {
         let epoch = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let fleet = Fleet::new(&site.config, Arc::clone(&site.library), transport.clone());
         let consumers = Consumers::new(&site.exports);
-        if let Some(notices) = &notices {
+        if let Some(notices) = &mut notices {
             cycle.show_notifications(Arc::clone(&notices.tally));
             notices.configure(&site.config, &fleet);
         }
@@ -344,7 +344,7 @@ impl Owner {
             .remembering(&self.fleet);
         self.consumers.set(&site.exports);
         self.site = site;
-        if let Some(notices) = &self.notices {
+        if let Some(notices) = &mut self.notices {
             notices.configure(&self.site.config, &self.fleet);
         }
         self.pacing.retain(|name| self.site.config.bas.contains_key(name));
