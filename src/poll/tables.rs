@@ -96,7 +96,9 @@ async fn read_table(
     table: TableRef<'_>,
 ) -> Read {
     let repetitions = request.remembered.tables.get(name).and_then(|table| table.repetitions);
-    let table = session.table_within(context, &table.columns(), repetitions, table.max_rows()).await;
+    let (columns, together) = (table.columns(), table.together());
+    let table =
+        session.table_of_one_moment(context, &columns, repetitions, table.max_rows(), &together).await;
     let mut read = Read { outcome: table.outcome.into(), table };
     // An agent may be silent in a context that it does not know.
     if !context.name.is_empty() && !read.table.detail.is_empty() {

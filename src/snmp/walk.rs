@@ -2,6 +2,7 @@
 
 mod cursor;
 mod fault;
+mod moment;
 mod silence;
 mod stride;
 
@@ -11,6 +12,7 @@ use serde::Serialize;
 
 use self::cursor::{Asked, Walk};
 use self::fault::Fault;
+use self::moment::Together;
 use self::silence::Silence;
 use self::stride::Stride;
 use super::dialect::{Dialect, Look, Question};
@@ -194,9 +196,23 @@ impl Session {
         repetitions: Option<u32>,
         max_rows: Option<u32>,
     ) -> TableRead {
+        self.read(context, columns, repetitions, max_rows, &mut []).await
+    }
+
+    /// Reads a table, and notes what of it came apart that belongs together.
+    async fn read(
+        &mut self,
+        context: &Context,
+        columns: &Columns,
+        repetitions: Option<u32>,
+        max_rows: Option<u32>,
+        together: &mut [Together],
+    ) -> TableRead {
         let mut stride = Stride::new(columns.columns.len(), repetitions, self.line.limits.max_repetitions);
         let mut walk = Walk::table(columns);
+        walk.together = together.to_vec();
         let (outcome, detail) = self.run(context, &mut walk, &mut stride, max_rows).await;
+        together.iter_mut().zip(walk.together).for_each(|(before, after)| *before = after);
         let (rows, behind) = (walk.rows, walk.behind);
         TableRead { outcome, detail, rows, repetitions: stride.learnt(), behind }
     }
