@@ -112,7 +112,7 @@ fn objects() -> Objects {
 }
 
 fn columns(table: u32) -> Columns {
-    Columns { entry: Oid::new(&[1, 3, 6, 1, 4, 1, 9, table, 1]), columns: vec![1, 2] }
+    Columns { entry: Oid::new([1, 3, 6, 1, 4, 1, 9, table, 1]), columns: vec![1, 2] }
 }
 
 /// Whether a request is about one of the tables.
@@ -167,7 +167,7 @@ async fn a_router_that_dies_in_the_middle_is_not_asked_for_the_rest() {
     }
     // The learnt bulk four times, a GETNEXT and the proof of life twice each.
     assert_eq!(silent(&agent), 4 + 2 + 2);
-    let failure = session.get(&Context::default(), &[Oid::new(&[1, 3])]).await.unwrap_err();
+    let failure = session.get(&Context::default(), &[Oid::new([1, 3])]).await.unwrap_err();
     assert_eq!(failure.reason, Reason::Timeout);
     assert_eq!(silent(&agent), 8, "nothing more was sent");
 }

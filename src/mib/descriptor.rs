@@ -295,6 +295,19 @@ impl<'a> TableRef<'a> {
         Columns { entry: table.entry.clone(), columns }
     }
 
+    /// The numbers of its columns that one range is made of, for each way of making one: they
+    /// must be of one moment.
+    pub fn together(self) -> Vec<Vec<u32>> {
+        let table = self.table();
+        let number = |field: Ref| match field {
+            Ref::Own(Own::Column(column)) => table.columns.get(column).map(|column| column.number),
+            Ref::Own(Own::Part(_)) | Ref::Joined { .. } => None,
+        };
+        let kinds = table.ranges.iter().flat_map(|ranges| &ranges.kinds);
+        let groups = kinds.map(|kind| kind.recipe.fields().into_iter().filter_map(number).collect());
+        groups.filter(|group: &Vec<u32>| group.len() > 1).collect()
+    }
+
     /// How many rows it may have before it is too large to be read; none where only the
     /// poll's own cap holds.
     pub fn max_rows(self) -> Option<u32> {

@@ -111,7 +111,8 @@ async fn read_table(
 ) -> (Read, Spent) {
     let (begun, before) = (Instant::now(), session.cost().requests);
     let learnt = learnt(request, name);
-    let table = session.table_within(context, &table.columns(), learnt, table.max_rows()).await;
+    let (columns, together) = (table.columns(), table.together());
+    let table = session.table_of_one_moment(context, &columns, learnt, table.max_rows(), &together).await;
     let requests = session.cost().requests.saturating_sub(before);
     (as_read(context, table), Spent { requests, duration: begun.elapsed() })
 }

@@ -261,3 +261,6 @@ fn recall(engine: &Engine) -> Option<Known> {
     let age = Timestamp::now().duration_since(engine.at).unsigned_abs();
     Some(Known::unheard(id, Clock::remembered(engine.boots, engine.time, age, Instant::now())))
 }
+
+#[cfg(test)]
+mod tests;

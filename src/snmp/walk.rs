@@ -5,6 +5,7 @@ mod fault;
 #[cfg(any(test, feature = "fuzz"))]
 #[path = "../../tests/fuzz/walk.rs"]
 pub(super) mod fuzz;
+mod moment;
 mod opening;
 mod silence;
 mod stride;
@@ -16,6 +17,7 @@ use serde::Serialize;
 
 use self::cursor::{Asked, Walk};
 use self::fault::Fault;
+use self::moment::Together;
 pub use self::opening::Opening;
 use self::silence::Silence;
 use self::stride::{Good, Stride};
@@ -209,9 +211,23 @@ impl Session {
         learnt: Learnt,
         max_rows: Option<u32>,
     ) -> TableRead {
+        self.read(context, columns, learnt, max_rows, &mut []).await
+    }
+
+    /// Reads a table, and notes what of it came apart that belongs together.
+    async fn read(
+        &mut self,
+        context: &Context,
+        columns: &Columns,
+        learnt: Learnt,
+        max_rows: Option<u32>,
+        together: &mut [Together],
+    ) -> TableRead {
         let mut stride = self.stride(columns, learnt);
         let mut walk = Walk::table(columns);
+        walk.together = together.to_vec();
         let (outcome, detail) = self.run(context, &mut walk, &mut stride, max_rows).await;
+        together.iter_mut().zip(walk.together).for_each(|(before, after)| *before = after);
         let (rows, behind) = (walk.rows, walk.behind);
         TableRead { outcome, detail, rows, repetitions: stride.learnt(), behind }
     }
