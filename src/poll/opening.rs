@@ -24,7 +24,8 @@ pub(super) struct Opened {
 /// not known well enough, or does not answer that: then the poll begins step by step.
 pub(super) async fn open(session: &mut Session, request: &Request) -> Option<Opened> {
     let descriptor = expected(request)?;
-    let tables = descriptor.tables().enumerate().map(|(at, table)| (at, table, learnt(request, table.name())));
+    let tables =
+        descriptor.tables().enumerate().map(|(at, table)| (at, table, learnt(request, table.name())));
     let known = tables.filter(|(_, _, learnt)| learnt.rows > 0 && learnt.repetitions > Some(0));
     let (at, table, learnt) = known.max_by_key(|(_, _, learnt)| learnt.rows)?;
     let (context, max_rows) = (&request.context, table.max_rows());

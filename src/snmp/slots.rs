@@ -29,7 +29,11 @@ impl Slots {
     fn note(&self, peer: SocketAddr, alive: bool) {
         // A panic elsewhere cannot leave the set half changed.
         let mut all = self.alive.lock().unwrap_or_else(PoisonError::into_inner);
-        if alive { all.insert(peer) } else { all.remove(&peer) };
+        if alive {
+            all.insert(peer)
+        } else {
+            all.remove(&peer)
+        };
     }
 }
 

@@ -161,8 +161,14 @@ impl Conversation {
     /// Whether the engine answers, under these keys, a question for nothing.
     async fn shows_life(&self, line: &mut Line, known: &Known, keys: &Keys) -> bool {
         let context = Context::default();
-        let question =
-            Question { context: &context, kind: PduKind::Get, once: &[], oids: &[], repetitions: 0, tries: LIFE_TRIES };
+        let question = Question {
+            context: &context,
+            kind: PduKind::Get,
+            once: &[],
+            oids: &[],
+            repetitions: 0,
+            tries: LIFE_TRIES,
+        };
         let mut pending = line.expect();
         let id = pending.id;
         let Ok(datagram) = self.seal(&question, id, known, Some(keys)) else { return false };

@@ -164,9 +164,9 @@ fn same_peer(asked: SocketAddr, from: SocketAddr) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::*;
     use crate::snmp::encode::community_message;
     use crate::snmp::message::{Pdu, PduKind};
-    use super::*;
 
     fn response(id: i32) -> Vec<u8> {
         let pdu = Pdu {
@@ -190,7 +190,10 @@ mod tests {
         let mut second = board.expect(address("192.0.2.1:161"), &[]);
         assert_ne!(first.id, second.id);
         assert!(first.id > 0 && second.id > 0);
-        board.deliver([(address("192.0.2.1:161"), &response(second.id)[..]), (address("192.0.2.2:161"), &response(first.id))]);
+        board.deliver([
+            (address("192.0.2.1:161"), &response(second.id)[..]),
+            (address("192.0.2.2:161"), &response(first.id)),
+        ]);
         assert!(matches!(second.heard(), Some(Sound::Datagram(_))));
         assert!(second.heard().is_none());
         let Some(Sound::Stranger(from)) = first.heard() else { panic!("nothing heard") };

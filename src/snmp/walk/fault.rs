@@ -107,8 +107,14 @@ mod tests {
     fn the_words_say_what_was_asked_and_where() {
         let oids: [Oid; 2] = ["1.3.6.1".parse().unwrap(), "1.3.6.2".parse().unwrap()];
         let context = Context { name: b"vr9".to_vec(), engine_id: None };
-        let question =
-            Question { context: &context, kind: PduKind::GetNext, once: &[], oids: &oids, repetitions: 0, tries: 1 };
+        let question = Question {
+            context: &context,
+            kind: PduKind::GetNext,
+            once: &[],
+            oids: &oids,
+            repetitions: 0,
+            tries: 1,
+        };
         let fault = Fault::refused(5, 2, &question);
         assert_eq!(
             fault.failure.detail,
@@ -122,8 +128,14 @@ mod tests {
     #[test]
     fn only_a_target_that_was_heard_is_asked_for_less() {
         let context = Context::default();
-        let question =
-            Question { context: &context, kind: PduKind::GetNext, once: &[], oids: &[], repetitions: 0, tries: 1 };
+        let question = Question {
+            context: &context,
+            kind: PduKind::GetNext,
+            once: &[],
+            oids: &[],
+            repetitions: 0,
+            tries: 1,
+        };
         let silent = |reason, acquainted| {
             Fault::unanswered(Unanswered::Silent(Failure::new(reason, "")), &question, acquainted).trouble
         };

@@ -38,14 +38,13 @@ fn request(id: u32, repetitions: u8, names: &[Vec<u8>]) -> Vec<u8> {
     tlv(0x30, &[&[2, 1, 1, 4, 6][..], b"public", &tlv(0xa5, &pdu)].concat())
 }
 
-pub fn run(options: &Options) {
+pub(crate) fn run(options: &Options) {
     let count: usize = options.get("n", 1_000);
     let port: u16 = options.get("port", 22_000);
     let concurrency: usize = options.get("concurrency", 256);
     let repetitions: u8 = options.get("repetitions", 50);
     let columns: u32 = options.get("columns", 5);
-    let roots: Vec<Vec<u8>> =
-        (2..2 + columns).map(|column| oid(&[&ENTRY[..], &[column]].concat())).collect();
+    let roots: Vec<Vec<u8>> = (2..2 + columns).map(|column| oid(&[&ENTRY[..], &[column]].concat())).collect();
     let meter = Meter::start();
     let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
     let _ = setsockopt(&socket, sockopt::RcvBufForce, &(8 << 20));

@@ -7,9 +7,9 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 /// Rounds of each scenario.
 const ROUNDS: usize = 5;
 
-pub const NAMES: [&str; 6] = ["fleet", "large", "usm", "dead", "far", "peers"];
+pub(crate) const NAMES: [&str; 6] = ["fleet", "large", "usm", "dead", "far", "peers"];
 
-pub fn run(only: Option<&str>) {
+pub(crate) fn run(only: Option<&str>) {
     if let Some(name) = only {
         assert!(NAMES.contains(&name), "`{name}` is no scenario; there are: {}", NAMES.join(" "));
     }
@@ -103,7 +103,10 @@ impl Said {
 
     fn print(&self, title: &str) {
         println!("\n{title}");
-        println!("  {:<12} {:>10} {:>10} {:>9} {:>10} {:>9}", "", "wall ms", "CPU ms", "peak MB", "values", "requests");
+        println!(
+            "  {:<12} {:>10} {:>10} {:>9} {:>10} {:>9}",
+            "", "wall ms", "CPU ms", "peak MB", "values", "requests"
+        );
         for name in self.0.keys() {
             println!(
                 "  {name:<12} {:>10.1} {:>10.1} {:>9.1} {:>10} {:>9}",

@@ -12,7 +12,7 @@ use crate::options::Options;
 use crate::wire::{ENTRY, OBJECT_ID, SYSTEM};
 
 /// The user that sweeps ask as.
-pub fn user() -> User {
+pub(crate) fn user() -> User {
     User {
         name: "poolsync".into(),
         auth: Some((AuthProtocol::Sha256, Secret::new("auth-password"))),
@@ -40,12 +40,13 @@ fn recording(rows: u32) -> Recording {
             Value::IpAddress((first | 0xff).to_be_bytes().to_vec()),
             Value::Integer(256),
         ];
-        objects.extend((2..).zip(cells).map(|(column, value)| (Oid::new(ENTRY).child(&[column, row]), value)));
+        objects
+            .extend((2..).zip(cells).map(|(column, value)| (Oid::new(ENTRY).child(&[column, row]), value)));
     }
     Recording::from_objects(objects)
 }
 
-pub fn serve(options: &Options) {
+pub(crate) fn serve(options: &Options) {
     let count: u16 = options.get("n", 1_000);
     let port: u16 = options.get("port", 22_000);
     let recording = Arc::new(recording(options.get("rows", 50)));

@@ -38,7 +38,7 @@ pool = "name"
 size = "size"
 "#;
 
-pub fn run(options: &Options) {
+pub(crate) fn run(options: &Options) {
     let threads = options.get("threads", 2);
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(threads).enable_all().build();
     runtime.unwrap().block_on(sweeps(options));
@@ -135,11 +135,8 @@ fn request(
 /// What the store would remember of a poll.
 fn learnt(polled: &Polled) -> Remembered {
     let tables = polled.tables.iter().map(|result| {
-        let table = RememberedTable {
-            had_rows: result.rows > 0,
-            rows: result.rows,
-            repetitions: result.repetitions,
-        };
+        let table =
+            RememberedTable { had_rows: result.rows > 0, rows: result.rows, repetitions: result.repetitions };
         (result.table.name.clone(), table)
     });
     Remembered { detection: polled.detection.clone(), tables: tables.collect(), booted: polled.booted }
