@@ -10,11 +10,16 @@ mod acts;
 mod archive;
 mod collect;
 mod commit;
+mod conflict_words;
+mod connect;
 mod drains;
 mod explain;
 mod explain_words;
 mod exports;
+mod feeds;
 mod fleet;
+mod forget;
+mod glance;
 mod held;
 mod operation;
 mod outlook;
@@ -29,22 +34,27 @@ mod shaped;
 pub mod shapes;
 mod state;
 mod status_shapes;
+mod steer_shapes;
+mod steering;
 mod walked;
 mod who;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
 use jiff::Timestamp;
 
 pub use archive::Archive;
 pub use collect::{POLLS_PER_SLOT, chosen, collect, poll_shape};
-pub use exports::{ExportError, exports_of, log_published, publish_all, published_shape};
+pub use connect::{Cause, ConnectShape};
+pub use exports::{ExportError, exports_of, limit_warnings, published_shape};
+pub use feeds::{AGAIN, Feeds};
 pub use fleet::{Fleet, Job, community_polling};
+pub use glance::known_names;
 pub use operation::{
     Answer, ApproveRequest, DiffRequest, DrainRequest, ExplainRequest, ExportRequest, FreezeRequest,
     HistoryRequest, LookupRequest, Operation, PollRequest, ReleaseRequest, ReloadRequest, Reply,
-    RollbackRequest, UndrainRequest,
+    RollbackRequest, TemplateRequest, UndrainRequest,
 };
 pub use outlook::{Outlook, outlook, runs_window};
 pub use pins::PIN_LASTS;
@@ -53,15 +63,15 @@ pub use shapes::Problem;
 pub use state::{State, export};
 pub use who::Who;
 
-use crate::address::RangeSet;
 use crate::config::Config;
 use crate::poll::Polled;
-use crate::publish::{Export, Published};
+use crate::publish::{Clock, Export, Published, Report, publish_once};
 use crate::store::{Store, StoreError};
 use crate::table::{
-    Act, Approved, Case, GuardMemory, Judged, Memory, Name, Progress, Runs, Table, Usage, build, claims,
-    diff, judge,
+    Act, Approved, Case, FleetClaims, FleetTable, GuardMemory, Judged, Memory, Name, Progress, Runs, Table,
+    Usage, diff, judge,
 };
+use crate::trap::Tally;
 use commit::Next;
 use settings::Settings;
 use shapes::ChangedShape;
@@ -75,6 +85,9 @@ pub enum CycleError {
     /// The configured lists of edges make no groups.
     #[error(transparent)]
     Groups(#[from] crate::table::GroupError),
+    /// What steering remembers cannot be written down.
+    #[error("what steering remembers cannot be written: {0}")]
+    Steering(String),
 }
 
 /// One poll, with what it counts as.
@@ -107,6 +120,7 @@ pub struct Cycle {
     settings: Settings,
     store: Store,
     runs: Runs,
+    fleet_table: FleetTable,
     /// BASes whose listing changed: written with the next batch.
     listings: BTreeSet<Name>,
     /// BASes of which something smaller changed: written every now and then.
@@ -131,8 +145,8 @@ impl Cycle {
         let settings = Settings::of(&config);
         let runs = Runs::load(&store.runs_since(window_start(&config, now)).await?);
         let state = State::of(config, exports, loaded);
-        let (listings, dirty, usages) = Default::default();
-        let mut cycle = Self { state, settings, store, runs, listings, dirty, usages };
+        let (fleet_table, listings, dirty, usages) = Default::default();
+        let mut cycle = Self { state, settings, store, runs, fleet_table, listings, dirty, usages };
         cycle.expire(now).await?;
         Ok(cycle)
     }
@@ -147,9 +161,15 @@ impl Cycle {
         self.state.memories.get(bas).cloned().unwrap_or_default()
     }
 
+    /// Shows what is counted of notifications from now on.
+    pub fn show_notifications(&mut self, tally: Arc<Tally>) {
+        self.state.notifications = Some(tally);
+    }
+
     /// Puts another configuration in force.
     pub fn reconfigure(&mut self, config: Arc<Config>, exports: Arc<Vec<Export>>) {
         self.settings = Settings::of(&config);
+        self.fleet_table = FleetTable::default();
         self.state.reconfigure(config, exports);
     }
 
@@ -180,12 +200,17 @@ impl Cycle {
     ) -> Result<Absorbed, CycleError> {
         let released = self.expire(now).await?;
         let settling = self.remember(arrived);
+        if !publish_unfilled && approved.is_empty() && done.is_empty() && self.is_idle(now) {
+            return Ok(Absorbed { news: released, settling, ..Absorbed::default() });
+        }
+        self.fleet_table.unsettle();
         let candidate = self.build(now);
         let judged = self.judge(candidate, approved, publish_unfilled, now);
         let steered = self.steer(&judged.table, self.state.pinned())?;
         let Judgement { table, guard, filled } = judged;
         let next = Next { table: Arc::new(table), guard, filled, steered, pin: self.state.pin.clone() };
         let done = self.commit(next, done, now).await?;
+        self.fleet_table.settle();
         Ok(Absorbed { changed: done.changed, news: released || done.news, settling })
     }
 
@@ -199,7 +224,8 @@ impl Cycle {
         now: Timestamp,
     ) -> Result<(Absorbed, State), CycleError> {
         let (memories, usages) = (self.state.memories.clone(), self.usages.clone());
-        let marks = (self.listings.clone(), self.dirty.clone());
+        let marks = (self.listings.clone(), self.dirty.clone(), self.fleet_table.clone());
+        let conflicts = Arc::clone(&self.state.conflicts);
         let settling = self.remember(arrived);
         let candidate = self.build(now);
         let judged = self.judge(candidate, &Approved::default(), false, now);
@@ -207,13 +233,16 @@ impl Cycle {
         let mut state = self.state.clone();
         state.guard = judged.guard;
         (self.state.memories, self.usages) = (memories, usages);
-        (self.listings, self.dirty) = marks;
+        (self.listings, self.dirty, self.fleet_table) = marks;
+        self.state.conflicts = conflicts;
         Ok((Absorbed { changed: ChangedShape::of(&changes), news: false, settling }, state))
     }
 
     /// Ingests what polls found into what is remembered per BAS.
     fn remember(&mut self, arrived: Vec<Arrived>) -> Vec<Name> {
-        let owned = self.owned();
+        let of_arrived = |one: &Arrived| Some(&self.settings.members.get(&one.polled.name)?.owner);
+        let owners: HashSet<&Name> = arrived.iter().filter_map(of_arrived).collect();
+        let owned = self.state.table.by_owner(|owner| owners.contains(owner));
         let mut settling = Vec::new();
         for Arrived { polled, scheduled, at } in arrived {
             let name = polled.name.clone();
@@ -230,6 +259,7 @@ impl Cycle {
                 settling.push(name.clone());
             }
             if ingested.changed {
+                self.fleet_table.touch(&name, ingested.touched);
                 self.listings.insert(name)
             } else {
                 self.dirty.insert(name)
@@ -238,28 +268,26 @@ impl Cycle {
         settling
     }
 
-    /// What the table has, by owner and space.
-    fn owned(&self) -> BTreeMap<Name, BTreeMap<Name, RangeSet>> {
-        let mut owned: BTreeMap<Name, BTreeMap<Name, Vec<_>>> = BTreeMap::new();
-        for entry in self.state.table.entries() {
-            let spaces = owned.entry(entry.owner.clone()).or_default();
-            spaces.entry(entry.space.clone()).or_default().push(entry.range);
-        }
-        let sets =
-            |spaces: BTreeMap<Name, Vec<_>>| spaces.into_iter().map(|(s, r)| (s, r.into_iter().collect()));
-        owned.into_iter().map(|(owner, spaces)| (owner, sets(spaces).collect())).collect()
+    /// Whether building, judging and committing would come to what there is already.
+    fn is_idle(&self, now: Timestamp) -> bool {
+        self.state.snapshot.filled
+            && self.state.guard.holds.is_empty()
+            && self.listings.is_empty()
+            && self.fleet_table.is_current(&self.claimants(now))
+    }
+
+    fn claimants(&self, now: Timestamp) -> FleetClaims<'_> {
+        let fleet = self.state.fleet(&self.settings.members);
+        FleetClaims::new(fleet, &self.settings.lines, &self.settings.claims, now)
     }
 
     fn build(&mut self, now: Timestamp) -> Table {
-        let claimed = claims(
-            self.state.fleet(&self.settings.members),
-            &self.settings.lines,
-            &self.settings.claims,
-            now,
-        );
-        let built = build(claimed.claims, &self.state.table, &self.settings.build);
-        self.state.conflicts = built.conflicts;
-        built.table
+        let mut fleet_table = std::mem::take(&mut self.fleet_table);
+        let (table, conflicts) =
+            fleet_table.bring(&self.claimants(now), &self.state.table, &self.settings.build);
+        self.fleet_table = fleet_table;
+        self.state.conflicts = conflicts;
+        table
     }
 
     fn judge(
@@ -290,10 +318,11 @@ impl Cycle {
         Judgement { table, guard: memory, filled }
     }
 
-    /// Notes what became of a publication.
-    pub fn note_published(&mut self, published: Vec<Published>) {
-        log_published(&published);
-        self.state.published.extend(published.into_iter().map(|one| (one.export.clone(), one)));
+    /// Notes what was reported of an export; nothing where it is none any more.
+    pub fn note_published(&mut self, report: Report) {
+        if self.state.exports.iter().any(|export| export.name == report.export) {
+            exports::note(&mut self.state, report);
+        }
     }
 
     /// Brings every export to the published generation. Nothing happens before the table is
@@ -302,8 +331,10 @@ impl Cycle {
         if !self.state.snapshot.filled {
             return Vec::new();
         }
-        let published = publish_all(&self.state.exports, &self.state.snapshot, now).await;
-        self.note_published(published.clone());
+        let clock: Clock = Arc::new(move || now);
+        let reports = publish_once(&self.state.exports, &self.state.snapshot, &clock).await;
+        let published = reports.iter().filter_map(|report| report.published.clone()).collect();
+        reports.into_iter().for_each(|report| self.note_published(report));
         published
     }
 

@@ -34,7 +34,7 @@
 //! A module uses only what stands to its left; `tests/layers.rs` holds them to it.
 //!
 //! `address` <- `table` <- {`format`, `store`, `steer`, `snmp`} <- `mib` <- {`poll`, `load`,
-//! `publish`, `coverage`} <- `config` <- `cycle` <- `http` <- `daemon` <- `cli`
+//! `trap`, `publish`, `coverage`} <- `config` <- `cycle` <- `http` <- `daemon` <- `cli`
 //!
 //! * [`address`]: closed ranges, minimal prefix lists, sets. Pure.
 //! * [`table`]: claims to entries (the rules of ownership), the difference of two tables, the
@@ -44,6 +44,7 @@
 //!   failed, there is nothing between. And the agent that replays recorded walks.
 //! * [`mib`]: descriptors, and rows decoded by them.
 //! * [`poll`]: one poll of one BAS; its failure is data.
+//! * [`trap`]: which BAS is polled because of a notification, and how often at most.
 //! * [`steer`]: which group answers for which owner, with which edges and weights; the plan,
 //!   shedding, and the simulation of all policies. Pure.
 //! * [`load`]: what edges say of themselves, one snapshot a cycle.
@@ -73,3 +74,4 @@ pub mod snmp;
 pub mod steer;
 pub mod store;
 pub mod table;
+pub mod trap;

@@ -209,6 +209,17 @@ fn overlaps_are_listed_with_the_rule_that_decided() {
     let _daemon = plant.daemon();
     support::program::wait_for("a build", || plant.status()["conflicts"] == 2);
     check(&plant);
+    // What to do stands with each in JSON, and once a rule for people.
+    let list = plant.json(0, &["conflicts"]);
+    assert!(text(&list[0]["because"]).contains("at most half as large"), "{list}");
+    assert!(text(&list[1]["to_do"]).contains("`priority` for one of bas-a, bas-b, `pair`"), "{list}");
+    let told = plant.run(&["conflicts"]).expect(0).stdout;
+    for line in [
+        "* nested (1 range): the range that lies within the others, and is at most half as large, goes before them.",
+        "* previous (1 range): nothing else decides: who had the addresses before keeps them.",
+    ] {
+        assert!(told.lines().any(|l| l == line), "no `{line}` in\n{told}");
+    }
 }
 
 #[test]
@@ -263,6 +274,11 @@ fn an_explanation_says_what_led_to_the_answer_and_what_would_change_it() {
     let words = strings(&all["because"]).join("\n");
     assert!(
         words.contains("By the claims it would be nobody's; the guard holds that back as change"),
+        "{words}"
+    );
+    assert!(
+        words.contains("bas-a was read to its end ")
+            && words.contains(" ago, and does not list it any more."),
         "{words}"
     );
     assert!(words.contains("Edge east was drained") && words.contains("fibre cut"), "{words}");

@@ -11,8 +11,15 @@ use poolsync::config::{Config, ConfigError, Environment, Loaded, Loader};
 const EXAMPLE: &str = include_str!("../config/poolsync.example.toml");
 
 /// Keys whose line in the example is no default, because there is none.
-const NO_DEFAULT: [&str; 20] = [
+const NO_DEFAULT: [&str; 28] = [
     "static-file",
+    "distance-file",
+    "place",
+    "authorization",
+    "sessions",
+    "session",
+    "distance",
+    "demand",
     "pps",
     "source",
     "engine-id",
@@ -24,6 +31,7 @@ const NO_DEFAULT: [&str; 20] = [
     "pair",
     "vrfs = [\"\", \"iptv\"]",
     "pools",
+    "group-as-vrf",
     "interval = \"1m\"",
     "file",
     "folder = \"bas.d\"",
@@ -53,6 +61,8 @@ fn folder() -> tempfile::TempDir {
     fs::write(at("credentials/snmp-priv"), "example-privacy\n").unwrap();
     fs::write(at("legacy.csv"), "range,bas\n192.0.2.128/25,gz-tianhe-2\n").unwrap();
     fs::write(at("bas.csv"), "name,address,snmp,edges\nsz-1,192.0.2.77,core,gz-01;centre\n").unwrap();
+    fs::write(at("distances.csv"), "bas,gz-01,gz-02,centre\ngz-tianhe-1,1.5,,12\n").unwrap();
+    fs::write(at("metrics.auth"), "Bearer example-metrics\n").unwrap();
     fs::create_dir(at("more")).unwrap();
     folder
 }
@@ -100,6 +110,13 @@ fn what_has_no_default_is_a_good_example() {
     fs::create_dir(folder.path().join("bas.d")).unwrap();
     for sample in [
         "static-file",
+        "distance-file",
+        "place",
+        "authorization",
+        "sessions",
+        "session",
+        "distance",
+        "demand",
         "pps",
         "source",
         "engine-id",
@@ -108,6 +125,7 @@ fn what_has_no_default_is_a_good_example() {
         "context-community",
         "reply-from",
         "pools",
+        "group-as-vrf",
         "file",
         "nameservers",
         "only",

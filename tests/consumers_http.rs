@@ -44,6 +44,28 @@ fn impatient(export: &Export) -> Export {
     Export { canary, ..export.clone() }
 }
 
+/// HAProxy draws one of a group's edges by weight.
+fn check_drawn(server: SocketAddr, world: &World) {
+    let mut client = http::Client::new(server);
+    let ask = |viewer| nginx::redirect(&mut client, "/v/a.ts", viewer).into_iter().collect();
+    let any =
+        |edges: &[&str], _| edges.iter().map(|edge| format!("http://{edge}.example.net/v/a.ts")).collect();
+    compare(world, &world.viewers(2500), ask, any);
+}
+
+/// Three in four go to the first of two edges; six deviations off is a false alarm once in 500
+/// million times.
+fn shares_are_drawn(server: SocketAddr, world: &World) {
+    let viewer = world.viewers(0).into_iter().find(|viewer| world.group(*viewer) == BOTH).unwrap();
+    let mut client = http::Client::new(server);
+    let first = right(&["gz-01"], viewer);
+    let count = 2000;
+    let found =
+        (0..count).filter(|_| nginx::redirect(&mut client, "/v/a.ts", viewer) == first.first().cloned());
+    let off = (found.count() as f64 - 1500.0).abs();
+    assert!(off <= 6.0 * (f64::from(count) * 0.75 * 0.25).sqrt(), "off by {off}");
+}
+
 #[test]
 fn haproxy_takes_new_maps_by_its_socket() {
     if !have("haproxy_takes_new_maps_by_its_socket", &["haproxy"]) {
@@ -58,13 +80,14 @@ fn haproxy_takes_new_maps_by_its_socket() {
     let mut world = world();
     publish_cold(&export, &world.snapshot(1));
     let mut server = plan.start();
-    check(plan.address(), &world);
+    check_drawn(plan.address(), &world);
+    shares_are_drawn(plan.address(), &world);
 
     // Few changes: one by one.
     world.change(&GROUPS);
     let first = published(publish_now(&export, &world.snapshot(2)));
     assert!(first.confirmed.is_some());
-    check(plan.address(), &world);
+    check_drawn(plan.address(), &world);
     let path = scratch.join("export/edge.map").display().to_string();
     let line = |plan: &haproxy::Plan| {
         let maps = plan.ask("show map");
@@ -77,7 +100,7 @@ fn haproxy_takes_new_maps_by_its_socket() {
     plan.ask(&format!("add map {path} 203.0.113.0/24 gz-02"));
     world.change(&GROUPS);
     let second = published(publish_now(&export, &world.snapshot(3)));
-    check(plan.address(), &world);
+    check_drawn(plan.address(), &world);
     assert!(line(&plan).ends_with(&format!("entry_cnt={}", second.table.rows)), "{}", line(&plan));
     assert!(!line(&plan).contains("curr_ver=0 "), "{}", line(&plan));
     assert!(plan.ask(&format!("get map {path} 203.0.113.7")).contains("found=no"));
@@ -89,22 +112,22 @@ fn haproxy_takes_new_maps_by_its_socket() {
     // Started anew it reads the files, which say the same.
     drop(server);
     server = plan.start();
-    check(plan.address(), &world);
+    check_drawn(plan.address(), &world);
 
     // Behind the canary's back somebody else answers: the maps before come back.
     let before = world.clone();
     world.change(&GROUPS);
     let elsewhere = Export {
         canary: Some(Canary {
-            query: poolsync::publish::Query::Http(format!("http://127.0.0.1:{}/", free_port())),
             timeout: Duration::from_millis(300),
+            ..Canary::new(poolsync::publish::Query::Http(format!("http://127.0.0.1:{}/", free_port())))
         }),
         ..export.clone()
     };
     let told = failure(publish_now(&elsewhere, &world.snapshot(5)));
     assert_eq!(told.reason, FailureReason::Canary, "{told}");
     assert!(told.detail.ends_with("the files before are back, and reloaded"), "{told}");
-    check(plan.address(), &before);
+    check_drawn(plan.address(), &before);
 
     // A HAProxy that is not there is a failure, and the file before comes back.
     drop(server);
@@ -112,9 +135,9 @@ fn haproxy_takes_new_maps_by_its_socket() {
     assert_eq!(told.reason, FailureReason::Haproxy, "{told}");
     assert!(told.detail.contains("sock: "), "{told}");
     let _server = plan.start();
-    check(plan.address(), &before);
+    check_drawn(plan.address(), &before);
     published(publish_now(&export, &world.snapshot(7)));
-    check(plan.address(), &world);
+    check_drawn(plan.address(), &world);
 }
 
 /// A map of many rows goes in pieces, within one transaction: nobody is sent by half of it.

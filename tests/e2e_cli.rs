@@ -465,3 +465,43 @@ fn relative_paths_are_from_the_configurations_folder() {
     assert!(site.export("edges.conf").is_file());
     assert_eq!(std::fs::read_dir(elsewhere.path()).unwrap().count(), 0);
 }
+
+/// What a package ships comes from the program: a page for every command, completions that a
+/// shell reads, and a unit that the service manager accepts.
+#[test]
+fn pages_completions_and_the_unit_come_from_the_program() {
+    let scratch = Scratch::new();
+    let pages = scratch.join("man");
+    let made = poolsync::run(["generate", "man", "--dir", pages.to_str().unwrap()]).expect(0);
+    let page = |name: &str| std::fs::read_to_string(pages.join(name)).unwrap();
+    assert!(made.stdout.lines().any(|line| line.ends_with("/poolsync-held-approve.1")), "{}", made.stdout);
+    assert!(page("poolsync-held-approve.1").contains("\\-\\-digest"));
+    assert!(page("poolsync.1").contains("poolsync\\-walk(1)"));
+    let exits = page("poolsync-poll.1");
+    assert!(exits.contains(".SH \"EXIT STATUS\"") && exits.contains("\\fB78\\fR"), "{exits}");
+    assert_eq!(poolsync::run(["generate", "man"]).expect(0).stdout, page("poolsync.1"));
+
+    let script = scratch.join("poolsync.bash");
+    std::fs::write(&script, poolsync::run(["generate", "completions", "bash"]).expect(0).stdout).unwrap();
+    let line = "source \"$1\"; COMP_WORDS=(poolsync held ap); COMP_CWORD=2; \
+                _poolsync poolsync ap held; echo \"${COMPREPLY[*]}\"";
+    let bash = std::process::Command::new("bash").args(["-c", line, "bash"]).arg(&script).output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&bash.stdout).trim(), "approve");
+    let refused = poolsync::run(["generate", "completions", "csh"]).expect(2);
+    assert!(refused.stderr.contains("zsh"), "{}", refused.stderr);
+
+    let config = scratch.join("a %b/config.toml");
+    let unit = poolsync::run_with(&config, &["generate", "unit"]).expect(0).stdout;
+    let start = unit.lines().find(|line| line.starts_with("ExecStart=")).unwrap();
+    let program = Path::new(poolsync::PROGRAM);
+    let written = config.display().to_string().replace('%', "%%");
+    assert_eq!(start, format!("ExecStart={} run --config \"{written}\"", program.display()));
+    if have("pages_completions_and_the_unit_come_from_the_program", &["systemd-analyze"]) {
+        let file = scratch.join("poolsync.service");
+        std::fs::write(&file, &unit).unwrap();
+        let checked =
+            std::process::Command::new("systemd-analyze").arg("verify").arg(&file).output().unwrap();
+        let said = String::from_utf8_lossy(&checked.stderr).into_owned();
+        assert!(checked.status.success() && !said.contains("poolsync.service"), "{said}");
+    }
+}

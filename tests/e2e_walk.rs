@@ -5,14 +5,14 @@
 
 mod support;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 use support::json::{has_keys, text};
 use support::poolsync::{self, Outcome};
 use support::scratch::{Scratch, nobody};
 use support::site::{self, Site, configuration};
-use support::{have, junose, repository, skip, snmpsim};
+use support::{have, junose, repository, snmpsim};
 
 fn walk_file(name: &str) -> PathBuf {
     repository(&format!("tests/data/walks/{name}.snmprec"))
@@ -34,76 +34,39 @@ fn ranges(walk: &Value) -> Vec<String> {
     lines
 }
 
+/// A walk, and what must come of it.
 struct Walk {
-    file: &'static str,
-    descriptor: &'static str,
-    /// As `ranges` writes them, sorted; worked out by hand from the file.
-    ranges: &'static [&'static str],
+    file: PathBuf,
+    /// Whether auto does not choose the descriptor.
+    named: bool,
+    descriptor: String,
+    /// As `ranges` writes them, with the length of delegated prefixes behind; sorted. Worked out
+    /// by hand from the file.
+    ranges: Vec<String>,
 }
 
-const WALKS: &[Walk] = &[
-    Walk {
-        file: "juniper-junose-erx",
-        descriptor: "juniper-junose",
-        ranges: &[
-            "biz-static - 198.51.100.16 198.51.100.31 16 16 4",
-            // A shared pool: the network of the DHCP pool res-dhcp, 10.9.0.0 255.255.252.0.
-            "dhcp-share - 10.9.0.0 10.9.3.255 1024 1021 55",
-            "iptv - 100.64.0.10 100.64.3.250 1009 1009 12",
-            "pppoe-a - 10.0.0.3 10.0.0.250 248 248 201",
-            "pppoe-a - 10.0.4.0 10.0.5.255 512 512 300",
-        ],
-    },
-    Walk {
-        file: "juniper-junose-erx@router2",
-        descriptor: "juniper-junose",
-        ranges: &[
-            "corp-vpn - 192.168.10.5 192.168.10.99 95 95 9",
-            "corp-vpn - 192.168.12.0 192.168.12.127 128 128 3",
-        ],
-    },
-    Walk {
-        file: "huawei-me60",
-        descriptor: "huawei",
-        ranges: &[
-            "corp vpn-corp 192.168.10.128 192.168.10.191 64 64 1",
-            "corp vpn-corp 192.168.10.5 192.168.10.99 95 95 11",
-            "iptv - 100.64.0.2 100.64.3.254 1021 1021 40",
-            "old-locked - 198.51.100.2 198.51.100.62 61 61 0",
-            // fd00:10::/40, 2001:db8:100::/48, 2001:db8:1000::/40: 2^88 and 2^80 addresses.
-            "pool-corp vpn-corp fd00:10:: fd00:10:ff:ffff:ffff:ffff:ffff:ffff 309485009821345068724781056 - -",
-            "pool-nd - 2001:db8:100:: 2001:db8:100:ffff:ffff:ffff:ffff:ffff 1208925819614629174706176 - -",
-            "pool-pd - 2001:db8:1000:: 2001:db8:10ff:ffff:ffff:ffff:ffff:ffff 309485009821345068724781056 - -",
-            "pppoe-a - 10.0.0.3 10.0.0.250 248 248 190",
-            "pppoe-a - 10.0.4.0 10.0.5.255 512 512 77",
-        ],
-    },
-    Walk {
-        file: "cisco-iosxe-localpool",
-        descriptor: "cisco-ios",
-        ranges: &[
-            "IPTV-CUST - 100.64.0.1 100.64.3.254 1022 - 12",
-            "PPP - 10.0.0.3 10.0.0.250 248 - 200",
-            "PPP - 10.0.4.0 10.0.5.255 512 - 10",
-            "corp-pool vrf-corp 192.168.10.5 192.168.10.99 95 - 5",
-            "one - 198.51.100.9 198.51.100.9 1 - 1",
-            // A /40 of IPv6: 2^88 addresses.
-            "v6pd - 2001:db8:1000:: 2001:db8:10ff:ffff:ffff:ffff:ffff:ffff 309485009821345068724781056 - 9",
-        ],
-    },
-    Walk {
-        file: "zte-bras-uas",
-        descriptor: "zte-uas",
-        ranges: &[
-            "corp vpn-corp 192.168.10.5 192.168.10.99 95 - 2",
-            "iptv - 100.64.0.10 100.64.0.137 128 - 5",
-            "one - 198.51.100.9 198.51.100.9 1 - 1",
-            "pppoe-a - 10.0.0.3 10.0.0.250 248 - 200",
-            "pppoe-a - 10.0.4.0 10.0.4.255 256 - 30",
-            "pppoe-a - 10.0.5.0 10.0.5.255 256 - 7",
-        ],
-    },
-];
+impl Walk {
+    fn stem(&self) -> &str {
+        self.file.file_stem().unwrap().to_str().unwrap()
+    }
+}
+
+/// Every walk of a folder of which it is known what must come of it: the descriptor and the
+/// ranges stand in `NAME.expected` beside the walks of this repository.
+fn walks(folder: &Path) -> Vec<Walk> {
+    let entries = std::fs::read_dir(repository("tests/data/walks")).unwrap();
+    let mut expected: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
+    expected.retain(|path| path.extension().is_some_and(|e| e == "expected"));
+    expected.sort();
+    let walks = expected.iter().map(|path| {
+        let text = site::content(path);
+        let mut lines = text.lines().map(str::to_owned);
+        let descriptor = lines.next().unwrap();
+        let file = folder.join(path.with_extension("snmprec").file_name().unwrap());
+        Walk { file, named: descriptor.starts_with("standard"), descriptor, ranges: lines.collect() }
+    });
+    walks.filter(|walk| walk.file.is_file()).collect()
+}
 
 #[track_caller]
 fn check_walk(walk: &Walk, outcome: &Outcome) {
@@ -124,38 +87,62 @@ fn check_walk(walk: &Walk, outcome: &Outcome) {
             "rejected",
         ],
     );
-    assert_eq!(json["state"], "complete", "{}", walk.file);
+    let file = walk.stem();
+    assert_eq!(json["state"], "complete", "{file}");
     assert_eq!(json["reason"], Value::Null);
-    assert_eq!(json["descriptor"], walk.descriptor);
-    assert_eq!(ranges(&json), walk.ranges, "{}", walk.file);
+    assert_eq!(json["descriptor"], *walk.descriptor, "{file}");
+    assert_eq!(with_delegated(&json), walk.ranges, "{file}");
     for table in json["tables"].as_array().unwrap() {
         has_keys(table, &["name", "state", "reason", "rows"]);
     }
 }
 
+/// The ranges with the length of delegated prefixes behind.
+fn with_delegated(walk: &Value) -> Vec<String> {
+    let lines = walk["ranges"].as_array().unwrap().iter().flat_map(|range| {
+        let length = range["delegated_len"].as_u64().map_or("-".to_owned(), |length| format!("/{length}"));
+        let one = ranges(&serde_json::json!({ "ranges": [range] }));
+        one.into_iter().map(move |line| format!("{line} {length}"))
+    });
+    let mut lines: Vec<String> = lines.collect();
+    lines.sort();
+    lines
+}
+
 #[test]
 fn walks_of_recordings_come_out_range_for_range() {
-    for walk in WALKS {
-        let file = walk_file(walk.file);
-        let outcome =
-            poolsync::run(["walk".as_ref(), "--json".as_ref(), "--replay".as_ref(), file.as_os_str()]);
-        check_walk(walk, &outcome.expect(0));
+    let walks = walks(&repository("tests/data/walks"));
+    assert!(walks.len() >= 20, "{}", walks.len());
+    for walk in walks {
+        let mut args = vec!["walk", "--json", "--replay", walk.file.to_str().unwrap()];
+        if walk.named {
+            args.extend(["--mib", &walk.descriptor]);
+        }
+        check_walk(&walk, &poolsync::run(args).expect(0));
+    }
+}
+
+/// The program asks an agent that nobody here wrote.
+fn check_over_snmp(walks: &[Walk]) {
+    let scratch = Scratch::new();
+    let files: Vec<PathBuf> = walks.iter().map(|walk| walk.file.clone()).collect();
+    let simulator = snmpsim::Simulator::start(&scratch, &files);
+    let address = simulator.address().to_string();
+    for walk in walks {
+        let mut args = vec!["walk", &address, "--community-env", "WALK", "--json"];
+        if walk.named {
+            args.extend(["--mib", &walk.descriptor]);
+        }
+        let mut command = poolsync::command(args);
+        command.env("WALK", walk.stem());
+        check_walk(walk, &poolsync::run_command(command).expect(0));
     }
 }
 
 #[test]
-fn walks_over_snmp_come_out_the_same() {
-    if !have("walks_over_snmp_come_out_the_same", &["snmpsimd"]) {
-        return;
-    }
-    let scratch = Scratch::new();
-    let files: Vec<PathBuf> = WALKS.iter().map(|walk| walk_file(walk.file)).collect();
-    let simulator = snmpsim::Simulator::start(&scratch, &files);
-    let address = simulator.address().to_string();
-    for walk in WALKS {
-        let mut command = poolsync::command(["walk", &address, "--community-env", "WALK", "--json"]);
-        command.env("WALK", walk.file);
-        check_walk(walk, &poolsync::run_command(command).expect(0));
+fn walks_over_snmp_come_out_range_for_range() {
+    if have("walks_over_snmp_come_out_range_for_range", &["snmpsimd"]) {
+        check_over_snmp(&walks(&repository("tests/data/walks")));
     }
 }
 
@@ -179,9 +166,10 @@ fn every_walk_comes_out_the_same_by_replay_and_over_snmp() {
         let replayed = poolsync::run(["walk", "--json", "--replay", file.to_str().unwrap()]);
         assert_eq!(asked.code, replayed.code, "{}", file.display());
         let (asked, replayed) = (asked.json(), replayed.json());
-        for key in ["descriptor", "state", "reason", "tables", "ranges", "rejected"] {
+        for key in ["descriptor", "state", "reason", "ranges", "vrfs", "rejected"] {
             assert_eq!(asked[key], replayed[key], "{}: {key}", file.display());
         }
+        assert_eq!(support::json::tables(&asked), support::json::tables(&replayed), "{}", file.display());
     }
 }
 
@@ -264,38 +252,6 @@ fn prefixes_of_a_range_are_the_fewest() {
     assert_eq!(range["prefixes"], serde_json::json!(prefixes));
 }
 
-/// A recording that may not be handed on with the sources: it is looked for beside them.
-#[test]
-fn the_recorded_flexbng_gives_32_ranges_in_32_pools() {
-    let folder = std::env::var_os("POOLSYNC_RECORDINGS")
-        .map_or_else(|| repository("../shared/walks/recorded"), PathBuf::from);
-    let file = folder.join("netelastic-flexbng-ippool.snmprec");
-    if !file.is_file() {
-        let test = "the_recorded_flexbng_gives_32_ranges_in_32_pools";
-        return skip(test, "no recorded walks here (POOLSYNC_RECORDINGS)");
-    }
-    let args = ["walk", "--json", "--mib", "netelastic-flexbng", "--replay", file.to_str().unwrap()];
-    let json = poolsync::run(args).expect(0).json();
-    let ranges = json["ranges"].as_array().unwrap();
-    assert_eq!(ranges.len(), 32);
-    let mut pools: Vec<String> = ranges.iter().map(|r| text(&r["pool"])).collect();
-    pools.sort();
-    pools.dedup();
-    assert_eq!(pools.len(), 32);
-    // Start and end of every section, as its columns 1 and 2 (hex or dotted) have them.
-    const SECTION: &str = "1.3.6.1.4.1.54268.1.1.2.2.1";
-    let starts = support::snmprec::column(&file, &format!("{SECTION}.1"));
-    let mut expected: Vec<(String, String)> = starts
-        .iter()
-        .map(|(i, first)| (first.clone(), support::snmprec::cell(&file, &format!("{SECTION}.2"), i).unwrap()))
-        .collect();
-    expected.sort();
-    let mut read: Vec<(String, String)> =
-        ranges.iter().map(|r| (text(&r["first"]), text(&r["last"]))).collect();
-    read.sort();
-    assert_eq!(read, expected);
-}
-
 #[test]
 fn a_walk_that_nobody_answers_ends_with_1() {
     let nobody = nobody();
@@ -334,7 +290,15 @@ fn descriptors_are_listed_shown_and_checked() {
         assert!(!poolsync::run(["mib", "show", name]).expect(0).stdout.is_empty());
         poolsync::run(["mib", "show", name, "--json"]).expect(0).json();
     }
-    assert_ne!(poolsync::run(["mib", "show", "no-such"]).code, Some(0));
+    poolsync::run(["mib", "show", "no-such"]).expect(2).said(&["no-such", "huawei"]);
+    let file = repository("mibs/huawei.toml");
+    let by_file = poolsync::run(["mib", "show", file.to_str().unwrap()]).expect(0).stdout;
+    assert_eq!(by_file, poolsync::run(["mib", "show", "huawei"]).expect(0).stdout);
+    for words in
+        ["sysObjectID lies under 1.3.6.1.4.1.2011.2", "3 low (IpAddress)", "only where sections has no row"]
+    {
+        assert!(by_file.contains(words), "{words} in:\n{by_file}");
+    }
 
     let scratch = Scratch::new();
     let file = std::fs::read_to_string(repository("mibs/zte-uas.toml")).unwrap();

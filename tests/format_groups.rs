@@ -73,14 +73,17 @@ fn knot_rows_answer_for_every_family_that_any_row_has() {
 }
 
 #[test]
-fn knot_lists_the_addresses_of_all_edges_nearest_first_each_once() {
+fn knot_lists_the_addresses_of_all_edges_or_of_the_first_each_once() {
     let edges = [
         edge("a", &["198.51.100.9", "198.51.100.2"], None, None),
         edge("b", &["198.51.100.2", "198.51.100.3"], None, None),
         edge("off", &["198.51.100.4"], None, None),
     ];
-    let list = [group("g-0000000001", &[("a", 2), ("off", 0), ("b", 1)])];
+    let list = [group("g-0000000001", &[("a", 2), ("off", 0), ("b", 2)])];
     assert_eq!(knot(&list, &edges, "a", "g-0000000001"), ["A: [198.51.100.9, 198.51.100.2, 198.51.100.3]"]);
+    // It knows no weights: where they differ, the first edge answers alone.
+    let list = [group("g-0000000001", &[("b", 2), ("off", 0), ("a", 1)])];
+    assert_eq!(knot(&list, &edges, "a", "g-0000000001"), ["A: [198.51.100.2, 198.51.100.3]"]);
     // Without any weight all edges count.
     let list = [group("g-0000000001", &[("off", 0), ("b", 0)])];
     assert_eq!(knot(&list, &edges, "a", "g-0000000001"), ["A: [198.51.100.4, 198.51.100.2, 198.51.100.3]"]);
@@ -368,10 +371,54 @@ fn weights_are_written_only_where_they_differ() {
         "    g-0000000001 => { plugin => weighted, addrs_v4 => { 1 => [ 198.51.100.2, 7 ], 2 => [ 198.51.100.3, 1 ] }, \
          addrs_v6 => { 1 => [ 2001:db8::2, 7 ], 2 => [ 2001:db8::3, 1 ] } },\n"
     );
+    // HAProxy draws one of a hundred rows: 7 of 8 are 87.5, and the half goes to the first.
+    let drawn = answer("haproxy", [7, 1]);
+    assert!(drawn.starts_with("g-0000000001 198.51.100.2\ng-0000000001.0 198.51.100.2\n"), "{drawn}");
+    let of = |address: &str| drawn.lines().skip(1).filter(|line| line.ends_with(address)).count();
+    assert!(of(" 198.51.100.2").abs_diff(87) <= 1 && of(" 198.51.100.2") + of(" 198.51.100.3") == 100);
+    assert_eq!(answer("haproxy", [7, 7]), "g-0000000001 198.51.100.2\n");
     // gdnsd takes weights up to 1048575: larger ones are scaled down, and none becomes 0.
     assert!(
         answer("gdnsd", [4_000_000_000, 1]).contains("[ 198.51.100.2, 1000000 ], 2 => [ 198.51.100.3, 1 ]")
     );
+}
+
+/// An edge of two addresses is not asked twice as often as its weight says.
+#[test]
+fn a_weight_is_shared_out_among_the_addresses_of_its_edge() {
+    let edges = [
+        edge("a", &["198.51.100.2", "198.51.100.4", "2001:db8::2"], None, None),
+        edge("b", &["198.51.100.3", "2001:db8::3"], None, None),
+    ];
+    let list = [group("g-0000000001", &[("a", 60), ("b", 40)])];
+    let row = host("gdnsd", &snapshot_of(&list, &edges, "a"), "g-0000000001");
+    assert!(
+        row.contains(
+            "addrs_v4 => { 1 => [ 198.51.100.2, 60 ], 2 => [ 198.51.100.4, 60 ], 3 => [ 198.51.100.3, 80 ] }, \
+             addrs_v6 => { 1 => [ 2001:db8::2, 60 ], 2 => [ 2001:db8::3, 40 ] }"
+        ),
+        "{row}"
+    );
+}
+
+#[test]
+fn haproxy_shares_cut_short_are_refused() {
+    let edges = [edge("a", &["198.51.100.2"], None, None), edge("b", &["198.51.100.3"], None, None)];
+    let list = [group("g-0000000001", &[("a", 60), ("b", 40)])];
+    let snapshot = snapshot_of(&list, &edges, "a");
+    let haproxy = groups_by_name("haproxy").unwrap();
+    let made = rows("haproxy", &snapshot, &named()).unwrap();
+    let file = String::from_utf8(haproxy.render(&made, &Stamp::from(&snapshot)).bytes()).unwrap();
+    assert_eq!(haproxy.read(file.as_bytes()).unwrap(), made);
+    for (whole, cut) in [
+        ("g-0000000001.57 198.51.100.2\n", ""),
+        ("g-0000000001.57 ", "g-0000000001.58 "),
+        ("g-0000000001.57 ", "a.57 "),
+        ("g-0000000001.99 198.51.100.3\n", ""),
+    ] {
+        assert!(file.contains(whole), "{whole}");
+        assert!(haproxy.read(file.replacen(whole, cut, 1).as_bytes()).is_err(), "{whole:?} {cut:?}");
+    }
 }
 
 #[test]

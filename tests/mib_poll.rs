@@ -14,7 +14,8 @@ use poolsync::poll::{
     Choice, Filter, Polled, Remembered, RememberedTable, Request, Spaces, State, TableResult, poll,
 };
 use poolsync::snmp::{
-    Context, Credentials, Limits, Reason, Recording, ReplayAgent, Secret, Target, Transport,
+    AuthProtocol, Context, Credentials, KeyExtension, Limits, PrivacyProtocol, Reason, Recording,
+    ReplayAgent, ReplayEngine, Secret, Target, Transport, User,
 };
 use poolsync::table::{Name, TableOutcome};
 use tokio::net::UdpSocket;
@@ -522,6 +523,42 @@ async fn a_context_that_does_not_answer_fails_its_own_tables() {
     }
     assert_eq!(table(&polled, "profiles@vr-corp").table.outcome, failed("timeout"));
     assert_eq!(polled.ranges().count(), 5);
+}
+
+#[tokio::test]
+async fn a_context_of_snmpv3_is_asked_in_by_its_name_and_its_engine() {
+    let user = User {
+        name: "tester".into(),
+        auth: Some((AuthProtocol::Sha256, Secret::new("authpass-12345"))),
+        privacy: Some((PrivacyProtocol::Aes128, Secret::new("privpass-12345"))),
+        key_extension: KeyExtension::Blumenthal,
+        engine_id: None,
+    };
+    // The router's list tells the engine id of the second router beside its name.
+    let engine_id = b"\x80\x00\x13\x0a\x05vr-corp".to_vec();
+    let hex: String = engine_id.iter().map(|octet| format!("{octet:02x}")).collect();
+    let listed = format!("1.3.6.1.4.1.4874.2.2.32.1.2.1.6.2147483650|4x|{hex}\n");
+    let default = Recording::parse(&(walk("juniper-junose-erx") + &listed)).unwrap();
+    let corp = Recording::parse(&walk("juniper-junose-erx@router2")).unwrap();
+    let engine = ReplayEngine::new(*b"\x80\x00\x13\x0a\x05default", vec![user.clone()]).await.unwrap();
+    let named = |name: &str, engine_id| Context { name: name.into(), engine_id };
+    for (served, complete) in [
+        (named("router2", Some(engine_id.clone())), true),
+        (named("router2", None), false),
+        (named("", Some(engine_id)), false),
+    ] {
+        let engine =
+            engine.clone().serving(Context::default(), default.clone()).serving(served, corp.clone());
+        let agent = ReplayAgent::start_v3(loopback(), engine).await.unwrap();
+        let mut request = request(agent.address());
+        request.target.credentials = Credentials::V3(user.clone());
+        let polled = run(request).await;
+        let outcome = if complete { TableOutcome::Complete } else { failed("unknown-context") };
+        assert_eq!(table(&polled, "profiles@vr-corp").table.outcome, outcome, "{}", polled.detail);
+        assert_eq!(table(&polled, "profiles").table.outcome, TableOutcome::Complete);
+        let corp = polled.ranges().filter(|listed| *listed.vrf == *"vr-corp").count();
+        assert_eq!(corp, if complete { 2 } else { 0 });
+    }
 }
 
 #[tokio::test]

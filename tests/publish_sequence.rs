@@ -23,7 +23,7 @@ use poolsync::publish::{
     Argv, Canary, Export, Failure, FailureReason, GroupsFile, Manifest, Published, Publisher, Query, Report,
     State, publish,
 };
-use poolsync::table::{Name, PoolName, Snapshot};
+use poolsync::table::{Name, PoolName, Snapshot, Table};
 use tempfile::TempDir;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, UdpSocket};
@@ -230,11 +230,11 @@ impl Consumer {
 }
 
 fn canary(query: Query) -> Option<Canary> {
-    Some(Canary { query, timeout: Duration::from_secs(20) })
+    Some(Canary { timeout: Duration::from_secs(20), ..Canary::new(query) })
 }
 
 fn impatient(query: Query) -> Option<Canary> {
-    Some(Canary { query, timeout: Duration::from_millis(300) })
+    Some(Canary { timeout: Duration::from_millis(300), ..Canary::new(query) })
 }
 
 #[tokio::test]
@@ -427,12 +427,12 @@ async fn only_entries_of_the_chosen_bas_are_in_the_file() {
     let place = Place::new();
     let groups = GroupsFile { format: groups_by_name("haproxy").unwrap(), path: place.path("targets.map") };
     let mut mixed = generation(1, &[("10.0.0.0/24", "gz-01"), ("10.1.0.0/24", "gz-02")]);
-    let mut entries = mixed.table.entries().to_vec();
+    let mut entries = Table::clone(&mixed.table).into_entries();
     // A static line with edges has no BAS.
     let mut line = entries[0].clone();
     (line.range, line.bas) = ("10.2.0.0/24".parse().unwrap(), None);
     entries.push(line);
-    mixed.table = poolsync::table::Table::new(entries).unwrap().into();
+    mixed.table = Table::new(entries).unwrap().into();
     let export = Export { groups: Some(groups), ..place.export() };
     let rows = |name: &str| {
         let text = place.text(name);
@@ -509,19 +509,19 @@ async fn a_failing_consumer_never_delays_another() {
     let failing = export("failing", "exit 1");
     let sound = export("sound", "grep -q gz-02 sound && touch release; true");
     let (sender, mut reports) = mpsc::channel(100);
-    let publisher = Publisher::start([hanging, failing, sound], &Turned::new().clock(), &sender);
+    let mut publisher = Publisher::start([hanging, failing, sound], &Turned::new().clock(), &sender);
     let begun = Instant::now();
     publisher.offer(Arc::new(first()));
     let mut seen: BTreeMap<String, Vec<State>> = BTreeMap::new();
     while seen.len() < 2 {
         let report = report(&mut reports).await;
-        seen.entry(report.published.export.to_string()).or_default().push(report.published.state);
+        seen.entry(report.export.to_string()).or_default().push(report.published.unwrap().state);
     }
     assert_eq!(seen.keys().collect::<Vec<_>>(), ["failing", "sound"]);
     publisher.offer(Arc::new(second()));
     while seen.get("hanging").is_none_or(|states| states.len() < 2) {
         let report = report(&mut reports).await;
-        seen.entry(report.published.export.to_string()).or_default().push(report.published.state);
+        seen.entry(report.export.to_string()).or_default().push(report.published.unwrap().state);
     }
     assert!(begun.elapsed() < Duration::from_secs(25), "nobody waited for a timeout");
     assert!(seen["sound"].iter().all(|state| matches!(state, State::Published(_))), "{seen:?}");
@@ -541,7 +541,7 @@ async fn a_storm_of_changes_is_few_reloads() {
     };
     let clock: poolsync::publish::Clock = Arc::new(Timestamp::now);
     let (sender, mut reports) = mpsc::channel(1000);
-    let publisher = Publisher::start([export], &clock, &sender);
+    let mut publisher = Publisher::start([export], &clock, &sender);
     let rows: Vec<String> = (0..200).map(|n| format!("10.0.{n}.0/24")).collect();
     for number in 1..=200 {
         let rows: Vec<(&str, &str)> = rows.iter().take(number).map(|r| (r.as_str(), "gz-01")).collect();
@@ -550,7 +550,7 @@ async fn a_storm_of_changes_is_few_reloads() {
     }
     loop {
         let report = report(&mut reports).await;
-        if matches!(&report.published.state, State::Published(m) if m.generation == 200) {
+        if matches!(&report.published.unwrap().state, State::Published(m) if m.generation == 200) {
             break;
         }
     }
@@ -567,7 +567,7 @@ async fn a_failure_is_tried_again_with_what_is_newest_then() {
     let export = Export { reload: shell("test -e healed"), ..place.export() };
     let turned = Turned::new();
     let (sender, mut reports) = mpsc::channel(100);
-    let publisher = Publisher::start([export], &turned.clock(), &sender);
+    let mut publisher = Publisher::start([export], &turned.clock(), &sender);
     publisher.offer(Arc::new(first()));
     let one = report(&mut reports).await;
     assert_eq!((one.standing.failures, one.standing.retry_at), (1, Some(at(5))));
@@ -584,14 +584,17 @@ async fn a_failure_is_tried_again_with_what_is_newest_then() {
             *turned.0.lock().unwrap()
         })
     };
-    let publisher = Publisher::start([export], &ticking, &sender);
+    let mut publisher = Publisher::start([export], &ticking, &sender);
     publisher.offer(Arc::new(first()));
     let one = report(&mut reports).await;
     assert_eq!(one.standing.failures, 1);
     publisher.offer(Arc::new(second()));
     fs::write(place.path("healed"), "").unwrap();
     let two = report(&mut reports).await;
-    assert!(matches!(&two.published.state, State::Published(m) if m.generation == 2), "{two:?}");
+    assert!(
+        matches!(&two.published.as_ref().unwrap().state, State::Published(m) if m.generation == 2),
+        "{two:?}"
+    );
     assert_eq!((two.standing.failures, two.standing.retry_at), (0, None));
     assert!(two.standing.succeeded.is_some() && two.standing.took.is_some());
     publisher.stop().await;
@@ -604,14 +607,14 @@ async fn a_stop_ends_what_was_begun() {
     let export = Export { reload: shell("touch begun; sleep 0.3; touch ended"), ..place.export() };
     let clock: poolsync::publish::Clock = Arc::new(Timestamp::now);
     let (sender, mut reports) = mpsc::channel(100);
-    let publisher = Publisher::start([export], &clock, &sender);
+    let mut publisher = Publisher::start([export], &clock, &sender);
     publisher.offer(Arc::new(first()));
     while !place.path("begun").exists() {
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
     publisher.stop().await;
     assert!(place.path("ended").exists());
-    assert!(matches!(report(&mut reports).await.published.state, State::Published(_)));
+    assert!(matches!(report(&mut reports).await.published.unwrap().state, State::Published(_)));
     drop(sender);
     assert!(reports.recv().await.is_none());
 }

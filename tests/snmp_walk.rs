@@ -318,8 +318,8 @@ async fn silence_after_a_part_is_a_failure_with_the_part() {
     .await;
     let mut session = session(agent.address(), limits(QUICK));
     assert_failed(&walk(&mut session).await, Reason::Timeout, "no answer from 127.0.0.1:", 40);
-    // Heard out, since it had worked; then a GETNEXT, sent twice.
-    assert_eq!((session.cost().requests, session.cost().retries), (4, 3 + 1));
+    // Heard out, since it had worked; then a GETNEXT and a proof of life, sent twice each.
+    assert_eq!((session.cost().requests, session.cost().retries), (2 + 1 + 2, 3 + 1 + 1));
 }
 
 #[tokio::test]
@@ -721,4 +721,76 @@ async fn damaged_answers_never_harm() {
         let read = walk(&mut session(agent.address(), limits)).await;
         assert_ne!(read.outcome, Outcome::Unsupported);
     }
+}
+
+#[tokio::test]
+async fn start_and_end_of_a_row_are_of_one_moment_or_not_read() {
+    // One column at a time, and row 5 becomes another one between its name and its address.
+    let mut objects = objects(10);
+    let mut changed = false;
+    let agent = agent(move |asked| {
+        if asked.oids.len() > 1 {
+            return vec![Act::Send(error(asked, TOO_BIG, 0))];
+        }
+        if !changed && asked.oids[0] == arcs(&format!("{FIRSTS}.4")) {
+            changed = true;
+            objects.set(&format!("{NAMES}.5"), octets(b"pool-other"));
+            objects.set(&format!("{FIRSTS}.5"), ip([192, 0, 2, 0]));
+        }
+        vec![Act::Send(objects.answer(asked))]
+    })
+    .await;
+    let mut session = session(agent.address(), limits(PATIENT));
+    let read = session.table_of_one_moment(&Context::default(), &columns(), None, None, &[vec![2, 3]]).await;
+    assert_eq!((read.outcome, read.rows.len()), (Outcome::Complete, 10));
+    for (index, cells) in &read.rows {
+        let row = index[0];
+        let same = [
+            Some(Value::Octets(format!("pool-{row}").into_bytes())),
+            Some(Value::IpAddress(vec![10, 0, row as u8, 0])),
+        ];
+        // The name was another one at the second read; the address was the same, and alone.
+        let torn = [None, Some(Value::IpAddress(vec![192, 0, 2, 0]))];
+        assert_eq!(cells, if row == 5 { &torn } else { &same }, "row {row}");
+    }
+}
+
+#[tokio::test]
+async fn rows_behind_a_hole_are_read_again_and_rows_that_come_whole_are_not() {
+    let read = async |objects: Objects| {
+        let agent = agent(move |asked| vec![Act::Send(objects.answer(asked))]).await;
+        let mut session = session(agent.address(), limits(PATIENT));
+        let read =
+            session.table_of_one_moment(&Context::default(), &columns(), None, None, &[vec![2, 3]]).await;
+        (read, session.cost().requests)
+    };
+    // 30 rows by 20, and the end.
+    let (whole, requests) = read(objects(30)).await;
+    assert_read(&whole, 30);
+    assert_eq!(requests, 2);
+    let mut sparse = objects(30);
+    sparse.remove(&format!("{FIRSTS}.7"));
+    let (read, requests) = read(sparse).await;
+    assert_eq!((read.outcome, read.rows.len(), requests), (Outcome::Complete, 30, 4));
+    for (index, cells) in &read.rows {
+        let row = index[0];
+        let first = (row != 7).then(|| Value::IpAddress(vec![10, 0, row as u8, 0]));
+        assert_eq!(cells, &[Some(Value::Octets(format!("pool-{row}").into_bytes())), first]);
+    }
+}
+
+#[tokio::test]
+async fn a_table_that_cannot_be_read_again_is_failed() {
+    let mut sparse = objects(30);
+    sparse.remove(&format!("{FIRSTS}.7"));
+    let mut asked_before = 0;
+    let agent = agent(move |asked| {
+        asked_before += 1;
+        let refused = asked_before > 2;
+        vec![Act::Send(if refused { error(asked, NO_ACCESS, 0) } else { sparse.answer(asked) })]
+    })
+    .await;
+    let mut session = session(agent.address(), limits(PATIENT));
+    let read = session.table_of_one_moment(&Context::default(), &columns(), None, None, &[vec![2, 3]]).await;
+    assert_failed(&read, Reason::AuthorizationError, "read again, as start and end", 30);
 }

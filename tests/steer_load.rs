@@ -258,7 +258,7 @@ fn counters(address: SocketAddr, interfaces: Interfaces, direction: Direction) -
     let limits = Limits { timeout: Duration::from_millis(300), retries: 0, ..Limits::default() };
     let credentials = Credentials::V2c(Secret::new("public"));
     let target = Box::new(Target { address, credentials, limits, engine: None, reach: Default::default() });
-    Reader::new(Source::Snmp { target, interfaces, direction }, None, Duration::from_secs(5))
+    Reader::new(Source::Snmp { host: None, target, interfaces, direction }, None, Duration::from_secs(5))
 }
 
 fn names(names: &[&str]) -> Interfaces {

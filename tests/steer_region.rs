@@ -39,7 +39,9 @@ struct World {
     distances: Distances,
     demands: BTreeMap<(Name, Name), Amount>,
     weights: BTreeMap<Name, u32>,
+    costs: BTreeMap<Name, Amount>,
     drained: BTreeSet<Name>,
+    moving: bool,
     table: Table,
     previous: Groups,
     shed: BTreeMap<Name, poolsync::steer::shed::ShedMemory>,
@@ -60,7 +62,9 @@ impl World {
             distances: Distances::default(),
             demands: BTreeMap::new(),
             weights: BTreeMap::new(),
+            costs: BTreeMap::new(),
             drained: BTreeSet::new(),
+            moving: true,
             table: Table::default(),
             previous: Groups::default(),
             shed: BTreeMap::new(),
@@ -98,9 +102,11 @@ impl World {
             distances: &self.distances,
             demands: &self.demands,
             weights: &self.weights,
+            costs: &self.costs,
             drained: &self.drained,
+            moving: self.moving,
         };
-        steer(configured, &self.previous, &self.table, &self.regions, known, &self.shed).unwrap()
+        steer(configured, &self.previous, &[&self.table], &self.regions, known, &self.shed).unwrap()
     }
 
     /// Steers, and goes on from there.
@@ -458,7 +464,9 @@ fn entries_are_shed_to_a_group_of_the_receiver() {
     assert_eq!(steered.regions[0].lists[0].shed[0].edge, "e2".into());
     let service = Name::from("default");
     let shed = |steered: &Steered| -> Vec<_> {
-        let of = |entry: &Entry| steered.shedding.of(&steered.groups, entry, &service).cloned();
+        let own = &steered.groups.of_owner[&("a".into(), service.clone())];
+        let of = |entry: &Entry| Some(steered.groups.answer(entry, &service)?.token.clone());
+        let of = |entry: &Entry| of(entry).filter(|token| token != own);
         world.table.entries().iter().filter_map(of).collect()
     };
     let tokens = shed(&steered);
@@ -470,8 +478,16 @@ fn entries_are_shed_to_a_group_of_the_receiver() {
     assert_eq!(steered.groups.of_owner.len(), 1, "no owner but the configured ones");
     // A service without a list of its own goes by the default one, shed or not.
     let web = Name::from("web");
-    let also = |entry: &&Entry| steered.shedding.of(&steered.groups, entry, &web).is_some();
+    let also = |entry: &&Entry| steered.groups.answer(entry, &web).unwrap().token == tokens[0];
     assert_eq!(world.table.entries().iter().filter(also).count(), tokens.len());
+
+    // Between two readings nothing grows; what is drained takes nothing from then on.
+    world.moving = false;
+    assert_eq!(world.steer().groups, steered.groups);
+    world.drained.insert("e2".into());
+    assert!(world.steer().groups.shed.is_empty());
+    world.drained.clear();
+    world.moving = true;
 
     let mut well = world.clone();
     well = well.load(&[("e1", delayed(1.0)), ("e2", delayed(1.0)), ("e3", delayed(1.0))]);
@@ -480,7 +496,38 @@ fn entries_are_shed_to_a_group_of_the_receiver() {
         well = well.load(&[("e1", delayed(1.0)), ("e2", delayed(1.0)), ("e3", delayed(1.0))]);
     }
     let steered = well.go();
-    assert!(steered.shedding.is_empty() && steered.groups.groups.len() == 1);
+    assert!(steered.groups.shed.is_empty() && steered.groups.groups.len() == 1);
+}
+
+#[test]
+fn between_two_readings_weights_stay_and_what_is_new_gets_some() {
+    let mut world = World::new(Policy::Greedy, &[("a", &["e1", "e2"])]).demand("a", 80.0);
+    world = world.load(&[("e1", sample(40.0, 100.0)), ("e2", sample(40.0, 300.0))]);
+    is(group(&world.go(), "a"), &[("e2", 75), ("e1", 25)]);
+    world = world.load(&[("e1", sample(0.0, 900.0)), ("e2", sample(300.0, 300.0))]);
+    world.moving = false;
+    is(group(&world.go(), "a"), &[("e2", 75), ("e1", 25)]);
+    // An edge that is drained goes at once, and comes back with the next reading.
+    world.drained.insert("e2".into());
+    is(group(&world.go(), "a"), &[("e1", 25), ("e2", 0)]);
+    world.drained.clear();
+    is(group(&world.go(), "a"), &[("e1", 25), ("e2", 0)]);
+    // Another list has no weights to keep.
+    world.lists[0].edges.push("e3".into());
+    world = world.load(&[("e1", sample(0.0, 900.0)), ("e2", sample(0.0, 100.0)), ("e3", sample(0.0, 100.0))]);
+    let weights: BTreeMap<_, _> = group(&world.go(), "a").into_iter().collect();
+    assert!(weights["e1"] > 60, "{weights:?}");
+}
+
+#[test]
+fn a_dear_edge_is_planned_last() {
+    let rules = PlanRules { weighing: Weighing { cost: 1.0, ..Weighing::default() }, ..PlanRules::default() };
+    let mut world = World::new(Policy::Plan(rules), &[("a", &["e1", "e2"])]).demand("a", 10.0);
+    world = world.load(&[("e1", sample(0.0, 100.0)), ("e2", sample(0.0, 100.0))]);
+    is(group(&world.steer(), "a"), &[("e1", 50), ("e2", 50)]);
+    // A unit of queue more costs far less than one of money.
+    world.costs.insert("e1".into(), amount(1.0));
+    is(group(&world.steer(), "a"), &[("e2", 100), ("e1", 0)]);
 }
 
 fn worlds() -> impl Strategy<Value = World> {

@@ -23,6 +23,7 @@ async fn act(store: &mut Store, second: i64, acts: Acts<'_>) -> Committed {
         memories: &[],
         guard: &guard,
         filled: true,
+        steering: None,
         acts,
     };
     store.commit(commit).await.unwrap()

@@ -134,7 +134,7 @@ async fn a_database_of_a_newer_program_is_refused_untouched() {
     raw_sql(&path, "INSERT INTO _sqlx_migrations VALUES (7, 'x', CURRENT_TIMESTAMP, TRUE, x'00', 0)").await;
     let error = open_error(&path).await;
     assert_eq!(error.kind(), "newer");
-    assert!(error.to_string().contains("its schema is 7, this program knows 1"), "{error}");
+    assert!(error.to_string().contains("its schema is 7, this program knows 2"), "{error}");
     assert_eq!(read_error(&path).await.kind(), "newer");
 }
 
@@ -527,6 +527,7 @@ async fn child_that_commits_until_it_is_killed() {
             memories: &[(&bas, &memory)],
             guard: &guard,
             filled: n % 2 == 0,
+            steering: None,
             acts: Acts::default(),
         };
         assert_eq!(store.commit(batch).await.unwrap().generation, n);

@@ -150,6 +150,7 @@ async fn everything_comes_back_as_it_was_committed() {
                 memories: &[(&bas, &memory), (&other, &empty)],
                 guard: &guard,
                 filled: true,
+                steering: None,
                 acts: Acts::default(),
             })
             .await
@@ -214,6 +215,7 @@ async fn without_a_change_no_generation_is_made_but_the_rest_is_saved() {
         memories: &[(&bas, &memory)],
         guard: &guard,
         filled: false,
+        steering: None,
         acts: Acts::default(),
     };
     let made = store.commit(again).await.unwrap();
@@ -263,6 +265,7 @@ async fn what_changes_in_memories_and_holds_is_saved_and_the_rest_stays() {
             memories,
             guard: &guard,
             filled: true,
+            steering: None,
             acts: Acts::default(),
         };
         store.commit(batch).await.unwrap();

@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 
 use super::exit::Exit;
 use super::output::Report;
-use super::text::{Grid, bold, counted, dash, local, state};
+use super::text::{Grid, age, bold, counted, dash, grouped, local, state};
 use crate::cycle::shapes::{
-    ChangedShape, DrainShape, EdgeShape, PinShape, PinnedShape, PublishedShape, ReloadShape,
+    ChangedShape, DrainShape, EdgeShape, EdgeWeightShape, PinShape, PinnedShape, PublishedShape, ReloadShape,
 };
 
 impl Report for PinnedShape {
@@ -91,19 +91,49 @@ pub(super) fn drain_lines(drained: &[DrainShape]) -> String {
 
 impl Report for Vec<EdgeShape> {
     fn text(&self) -> String {
-        let mut grid = Grid::new(&["EDGE", "STATE", ">GROUPS", "REGION", "SINCE", "BY", "REASON"]);
+        let mut grid = Grid::new(&[
+            "EDGE", "STATE", ">GROUPS", "WEIGHT", "REGION", ">LOAD", ">OF", ">READ", "SINCE", "BY", "REASON",
+        ]);
         for edge in self {
+            let (load, capacity) = load_cells(edge);
             grid.row([
                 if edge.default { format!("{} (default)", edge.name) } else { edge.name.clone() },
                 state(&edge.state),
                 edge.groups.to_string(),
+                weight_cell(&edge.weights),
                 dash(edge.region.as_deref()).to_owned(),
+                load,
+                capacity,
+                edge.load_age_s
+                    .filter(|_| edge.load.is_some())
+                    .map_or_else(|| "-".to_owned(), |s| format!("{} ago", age(s))),
                 edge.since.map_or_else(|| "-".to_owned(), local),
                 dash(edge.by.as_deref()).to_owned(),
                 dash(edge.reason.as_deref()).to_owned(),
             ]);
         }
         grid.finish()
+    }
+}
+
+/// What an edge carries and can carry; why it is unknown.
+fn load_cells(edge: &EdgeShape) -> (String, String) {
+    let Some(load) = &edge.load else { return ("-".to_owned(), "-".to_owned()) };
+    if let Some(reason) = &load.reason {
+        return (format!("unknown ({reason}, {} times)", load.missed), "-".to_owned());
+    }
+    let number = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |v| grouped(&format!("{v:.0}")));
+    (number(load.load), number(load.capacity))
+}
+
+/// The share that an edge has in groups of several edges: from the least to the most.
+fn weight_cell(weights: &[EdgeWeightShape]) -> String {
+    let share = |weight: &EdgeWeightShape| 100.0 * f64::from(weight.weight) / f64::from(weight.of.max(1));
+    let shares = || weights.iter().map(share);
+    match (shares().reduce(f64::min), shares().reduce(f64::max)) {
+        (Some(least), Some(most)) if (most - least).abs() < 0.5 => format!("{least:.0} %"),
+        (Some(least), Some(most)) => format!("{least:.0}-{most:.0} %"),
+        _ => "-".to_owned(),
     }
 }
 

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 use super::act_args::{EdgeCommand, FreezeArgs, RollbackArgs, SignedArgs};
+use super::old_args::{AgainstArgs, BasisArgs, CoverageArgs, ImportArgs};
+use super::steer_args::{PlanArgs, SimulateArgs, StructureArgs};
 
 /// Keeps a CDN's routing table true by reading address pools from broadband routers.
 #[derive(Debug, Parser)]
@@ -42,8 +44,12 @@ pub enum Command {
     Conflicts,
     /// List the generations; what became of addresses or of a BAS.
     History(HistoryArgs),
-    /// Compare two generations as they were published; exit 4 where they differ.
+    /// Compare two generations, or an old table with this one; exit 4 where they differ.
     Diff(DiffArgs),
+    /// Say how many viewers of a log an entry covers, and who the others are.
+    Coverage(CoverageArgs),
+    /// Make a static file of an old table, and name each line that cannot be read.
+    Import(ImportArgs),
     /// Show the table's state, BAS by BAS and export by export.
     Status(StatusArgs),
     /// Show, approve and reject changes that the guard keeps back.
@@ -64,11 +70,22 @@ pub enum Command {
     Restore(FileArgs),
     /// Take the configuration up anew; a broken one changes nothing.
     Reload(ReloadArgs),
+    /// Plan the edges of each region for the least mean delay, beside what is in force; publishes
+    /// nothing. Exit 3 where some traffic has no place.
+    Plan(PlanArgs),
+    /// Propose capacities to rent for a problem given by hand. Exit 3 where some traffic has no
+    /// place.
+    Structure(StructureArgs),
+    /// Simulate policies on a network: how often a request is blocked, and how far it goes.
+    Simulate(SimulateArgs),
     /// List, show and check the descriptors of vendors' tables.
     #[command(subcommand)]
     Mib(MibCommand),
     /// Show the whole way on an embedded example; needs no network, no root, no files.
     Demo(DemoArgs),
+    /// Make what a package ships: manual pages, completions, the service's unit.
+    #[command(subcommand)]
+    Generate(GenerateCommand),
 }
 
 /// Arguments of `check`.
@@ -77,6 +94,10 @@ pub struct CheckArgs {
     /// Print the configuration as it takes effect, with secrets masked.
     #[arg(long)]
     pub print: bool,
+    /// Say a first word to every BAS: who answers, and what is the matter with the others; exit
+    /// 3 where some are not ready, 1 where none is.
+    #[arg(long, conflicts_with = "print")]
+    pub connect: bool,
     /// Say what it would do to the table, and what would be held; exit 4 where it does anything.
     #[arg(long, conflicts_with = "print")]
     pub against_store: bool,
@@ -140,6 +161,16 @@ pub struct PollArgs {
     /// Poll also BASes that are backing off after failures.
     #[arg(long)]
     pub force: bool,
+    /// Forget first by which descriptor the named BASes are read and which of their tables ever
+    /// had rows: for a router whose tables have changed for good.
+    #[arg(long, requires = "bas", conflicts_with = "dry_run")]
+    pub forget: bool,
+    /// Why it is forgotten; kept with what was done.
+    #[arg(long, value_name = "TEXT", requires = "forget")]
+    pub reason: Option<String>,
+    /// Who says so, besides the user who runs this.
+    #[arg(long, alias = "name", value_name = "NAME", requires = "forget")]
+    pub by: Option<String>,
 }
 
 /// Arguments of `export`.
@@ -160,6 +191,19 @@ pub struct ExportArgs {
     /// The table as it was at this generation.
     #[arg(long, value_name = "N")]
     pub generation: Option<u64>,
+    /// The lines of `-f template`: one that is built in (unbound, dnsdist, pdns-yaml,
+    /// f5-topology, plain), or a file.
+    #[arg(long, value_name = "NAME|FILE")]
+    pub template: Option<String>,
+    /// What the template's {name} stands for: the domain name that is answered for.
+    #[arg(long, value_name = "DOMAIN", requires = "template")]
+    pub name: Option<String>,
+    /// What the template's {ttl} stands for, in seconds.
+    #[arg(long, value_name = "SECONDS", requires = "template", default_value = "30")]
+    pub ttl: u32,
+    /// What the template's {nameserver} stands for.
+    #[arg(long, value_name = "HOST", requires = "template")]
+    pub nameserver: Option<String>,
 }
 
 /// Arguments of `lookup`.
@@ -211,11 +255,21 @@ pub struct HistoryArgs {
 #[derive(Debug, Args)]
 pub struct DiffArgs {
     /// The one generation; that before the other where none is named.
-    #[arg(value_name = "A")]
+    #[arg(value_name = "A", conflicts_with = "against")]
     pub from: Option<u64>,
     /// The other; the newest where none is named.
     #[arg(value_name = "B")]
     pub to: Option<u64>,
+    #[command(flatten)]
+    pub old: AgainstArgs,
+    /// Print what is found about an old table as CSV, a line each.
+    #[arg(long, requires = "against", conflicts_with = "json")]
+    pub csv: bool,
+    /// How many lines of each list are shown of an old table.
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    pub top: usize,
+    #[command(flatten)]
+    pub basis: BasisArgs,
 }
 
 /// Arguments of `status`.
@@ -268,13 +322,20 @@ pub enum MibCommand {
     List,
     /// What a descriptor reads from a box, in words.
     Show {
-        /// Its name.
+        /// Its name, or a file.
+        #[arg(value_name = "NAME|FILE")]
         name: String,
     },
-    /// Check a descriptor file.
+    /// Check a descriptor file; with a recording, show row by row what comes of it.
     Check {
         /// The file.
         file: PathBuf,
+        /// Replay this recording through it.
+        #[arg(long, value_name = "FILE")]
+        walk: Option<PathBuf>,
+        /// The encoding of the recording's texts that are not UTF-8, as `gbk`.
+        #[arg(long, value_name = "NAME", requires = "walk")]
+        encoding: Option<String>,
     },
 }
 
@@ -284,4 +345,23 @@ pub struct DemoArgs {
     /// Where to write the store and the exports; a new folder under the temporary one if not given.
     #[arg(long, value_name = "DIR")]
     pub folder: Option<PathBuf>,
+}
+
+/// The commands under `generate`.
+#[derive(Debug, Subcommand)]
+pub enum GenerateCommand {
+    /// The manual page of the program.
+    Man {
+        /// Write the pages of all commands to this folder instead.
+        #[arg(long, value_name = "DIR")]
+        dir: Option<PathBuf>,
+    },
+    /// A script that completes commands and options.
+    Completions {
+        /// The shell.
+        #[arg(value_name = "SHELL")]
+        shell: clap_complete::Shell,
+    },
+    /// The unit for systemd, with this program and the configuration in their places.
+    Unit,
 }

@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use super::act_reports::changed;
 use super::args::CheckArgs;
+use super::connect::{Connected, connect};
 use super::exit::Exit;
 use super::output::{Report, print, write_out};
 use super::past_reports::changes_grid;
@@ -17,7 +18,7 @@ use super::site::{Secrets, Site};
 use super::stop::Stop;
 use super::text::{bold, counted, grouped};
 use crate::cycle::shapes::OutlookShape;
-use crate::cycle::{State, outlook, runs_window};
+use crate::cycle::{State, limit_warnings, outlook, runs_window};
 use crate::store::Reader;
 use crate::table::Runs;
 
@@ -35,9 +36,15 @@ struct Checked {
     /// BASes polled a second, on the average.
     polls_per_second: f64,
     warnings: Vec<String>,
+    /// Those of them that have not been said yet: what consumers will not bear well.
+    #[serde(skip)]
+    over: Vec<String>,
     /// What it would do to the store.
     #[serde(skip_serializing_if = "Option::is_none")]
     against_store: Option<OutlookShape>,
+    /// How the BASes answered.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    connect: Option<Connected>,
 }
 
 impl Report for Checked {
@@ -56,18 +63,22 @@ impl Report for Checked {
         if let Some(outlook) = &self.against_store {
             text.push_str(&outlook_text(outlook));
         }
+        if let Some(connected) = &self.connect {
+            text.push_str(&connected.text());
+        }
         text
     }
 
     fn exit(&self) -> Exit {
         match &self.against_store {
             Some(outlook) if !outlook.is_empty() => Exit::Held,
-            _ => Exit::Ok,
+            _ => self.connect.as_ref().map_or(Exit::Ok, Connected::exit),
         }
     }
 
     fn remarks(&self) -> Vec<String> {
-        let mut remarks = Vec::new();
+        let mut remarks: Vec<String> =
+            self.over.iter().map(|warning| format!("warning: {warning}")).collect();
         if self.bas == 0 {
             remarks.push("warning: no BAS is configured: the table stays empty".to_owned());
         }
@@ -91,6 +102,17 @@ pub(crate) async fn run(args: &CheckArgs, path: &Path, json: bool) -> Result<Exi
         write_out(site.config.to_toml().as_bytes(), false);
         return Ok(Exit::Ok);
     }
+    let mut warnings = warnings;
+    let mut over = Vec::new();
+    let against_store = match args.against_store {
+        true => {
+            let (outlook, limits) = against_store(&site).await?;
+            over = limits;
+            Some(outlook)
+        }
+        false => None,
+    };
+    warnings.extend(over.iter().cloned());
     let config = &site.config;
     let rate = |bas: &crate::config::Bas| 1.0 / bas.interval.unwrap_or(config.poll.interval).as_secs_f64();
     Ok(print(
@@ -103,21 +125,25 @@ pub(crate) async fn run(args: &CheckArgs, path: &Path, json: bool) -> Result<Exi
             exports: config.exports.len(),
             descriptors: site.library.iter().len(),
             interval_s: config.poll.interval.as_secs(),
-            polls_per_second: config.bas.values().map(rate).sum(),
+            // Of no BAS the sum is -0.
+            polls_per_second: config.bas.values().map(rate).sum::<f64>() + 0.0,
             warnings,
-            against_store: if args.against_store { Some(against_store(&site).await?) } else { None },
+            over,
+            connect: if args.connect { Some(connect(&site).await?) } else { None },
+            against_store,
         },
         json,
     ))
 }
 
-/// What the configuration would do to the store, as it is committed.
-async fn against_store(site: &Site) -> Result<OutlookShape, Stop> {
+/// What the configuration would do to the store, as it is committed; and what consumers would
+/// not bear well of the table that is there.
+async fn against_store(site: &Site) -> Result<(OutlookShape, Vec<String>), Stop> {
     let now = Timestamp::now();
     let mut reader = Reader::open(&site.config.store.path, Default::default()).await?;
     let state = State::of(Arc::clone(&site.config), Arc::clone(&site.exports), reader.load().await?);
     let runs = Runs::load(&reader.runs_since(runs_window(&site.config, now)).await?);
-    Ok(outlook(&state, &runs, now)?.shape)
+    Ok((outlook(&state, &runs, now)?.shape, limit_warnings(&state)))
 }
 
 /// How many changes are listed; `--json` has all of them.

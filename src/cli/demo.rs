@@ -1,6 +1,8 @@
 //! `demo`: the whole way on an embedded example. Five replay agents play routers of five
 //! vendors; everything else is the real thing.
 
+mod first_day;
+
 use std::fmt::Write as _;
 use std::fs::OpenOptions;
 use std::io::Write as _;
@@ -79,6 +81,8 @@ pub(crate) async fn run(args: &DemoArgs, json: bool) -> Result<Exit, Stop> {
     let agents = start().await?;
     write_secret(&folder.join("community"), COMMUNITY)?;
     write(&folder.join("config.toml"), &configuration(&agents))?;
+    write(&folder.join("old-table.csv"), first_day::OLD_TABLE)?;
+    write(&folder.join("viewers.log"), &first_day::log())?;
     let site = Site::load(&folder.join("config.toml"), Secrets::Needed)?;
     let mut cycle =
         Cycle::open(Arc::clone(&site.config), Arc::clone(&site.exports), Timestamp::now()).await?;
@@ -288,11 +292,14 @@ fn next(folder: &Path) -> String {
     format!(
         "\n{}\n\n\
          {at}/export          what consumers read: MMDB, Knot, nginx, HAProxy, CSV, JSON\n\
-         {at}/config.toml     the configuration; the store lies beside it\n\n\
+         {at}/config.toml     the configuration; the store lies beside it\n\
+         {at}/old-table.csv   a table kept by hand, and viewers.log, a day of an edge\n\n\
          poolsync -c {at}/config.toml status\n\
          poolsync -c {at}/config.toml held show 1\n\
          poolsync -c {at}/config.toml held approve 1\n\
-         poolsync -c {at}/config.toml lookup 198.18.9.7\n\n\
+         poolsync -c {at}/config.toml lookup 198.18.9.7\n\
+         poolsync -c {at}/config.toml diff --against {at}/old-table.csv\n\
+         poolsync -c {at}/config.toml coverage {at}/viewers.log --against {at}/old-table.csv\n\n\
          The first real router needs no configuration:\n\
          COMMUNITY=... poolsync walk ADDRESS --community-env COMMUNITY\n",
         bold("5. What there is now, and what to do next")

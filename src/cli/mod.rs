@@ -3,25 +3,38 @@
 mod act_args;
 mod act_reports;
 mod acts;
+mod against;
 mod args;
+mod basis;
 mod check;
+mod connect;
+mod coverage;
 mod demo;
 mod exit;
+mod export_reports;
+mod generate;
 mod held;
 mod keep;
 mod mib;
+mod old_args;
+mod old_table;
 mod output;
 mod owner;
 mod past;
 mod past_reports;
 mod poll;
 mod read;
+mod recordings;
 mod reports;
 mod run;
 mod site;
+mod steer;
+mod steer_args;
+mod steer_reports;
 mod stop;
 mod text;
 mod walk;
+mod walk_report;
 
 use std::process::ExitCode;
 
@@ -74,13 +87,20 @@ async fn dispatch(cli: &Cli) -> Result<Exit, Stop> {
         Command::Mib(command) => mib::run(command, config, json),
         Command::Poll(args) => poll::run(args, config, json).await,
         Command::Conflicts => past::conflicts(config, json).await,
+        Command::Coverage(args) => coverage::run(args, config, json).await,
+        Command::Import(args) => old_table::import(args, config, json),
+        Command::Diff(args) if args.old.against.is_some() => against::run(args, config, json).await,
         Command::Diff(args) => past::diff(args, config, json).await,
         Command::Explain(args) => past::explain(args, config, json).await,
         Command::History(args) => past::history(args, config, json).await,
         Command::Status(args) => past::status(args, config, json).await,
         Command::Walk(args) => walk::run(args, config, json).await,
+        Command::Plan(args) => steer::plan(args, config, json).await,
+        Command::Structure(args) => steer::structure(args, json),
+        Command::Simulate(args) => steer::simulate(args, json).await,
         Command::Run => run::run(config).await,
         Command::Reload(args) => run::reload(args, config, json).await,
         Command::Demo(args) => demo::run(args, json).await,
+        Command::Generate(command) => generate::run(command, config, json),
     }
 }

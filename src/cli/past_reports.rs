@@ -1,5 +1,6 @@
 //! Reports of what was, and of why.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use super::act_reports::changed;
@@ -92,10 +93,10 @@ impl Report for DiffShape {
         text.push_str(&changes_grid(&self.changes));
         if !self.groups.is_empty() {
             let mut grid = Grid::new(&["GROUP", "EDGES BEFORE", "EDGES AFTER"]);
-            let edges = |edges: &Option<Vec<String>>| {
-                edges.as_ref().map_or_else(|| "(no such group)".to_owned(), |edges| edges.join(" "))
-            };
-            self.groups.iter().for_each(|g| grid.row([g.token.clone(), edges(&g.before), edges(&g.after)]));
+            for g in &self.groups {
+                let before = weighed(g.before.as_ref(), &g.weights_before);
+                grid.row([g.token.clone(), before, weighed(g.after.as_ref(), &g.weights_after)]);
+            }
             let _ = write!(text, "\n{}", grid.finish());
         }
         if !self.owners.is_empty() {
@@ -106,16 +107,38 @@ impl Report for DiffShape {
             }
             let _ = write!(text, "\n{}", grid.finish());
         }
+        if !self.shed.is_empty() {
+            let mut grid = Grid::new(&["OWNER", "SERVICE", "SHED BEFORE", "SHED AFTER"]);
+            for one in &self.shed {
+                let (before, after) = (shares(&one.before), shares(&one.after));
+                grid.row([one.owner.clone(), one.service.clone(), before, after]);
+            }
+            let _ = write!(text, "\n{}", grid.finish());
+        }
         text
     }
 
     fn exit(&self) -> Exit {
-        if self.changes.is_empty() && self.groups.is_empty() && self.owners.is_empty() {
-            Exit::Ok
-        } else {
-            Exit::Held
-        }
+        let same = self.changes.is_empty() && self.groups.is_empty() && self.owners.is_empty();
+        if same && self.shed.is_empty() { Exit::Ok } else { Exit::Held }
     }
+}
+
+/// Edges, with their weights where these differ.
+fn weighed(edges: Option<&Vec<String>>, weights: &[u32]) -> String {
+    let Some(edges) = edges else { return "(no such group)".to_owned() };
+    if weights.windows(2).all(|pair| pair[0] == pair[1]) {
+        return edges.join(" ");
+    }
+    let each = edges.iter().zip(weights).map(|(edge, weight)| format!("{edge} {weight}"));
+    each.collect::<Vec<_>>().join(", ")
+}
+
+/// Shares of entries by edge.
+fn shares(shares: &BTreeMap<String, f64>) -> String {
+    let each = shares.iter().map(|(edge, share)| format!("{:.1} % to {edge}", share * 100.0));
+    let text = each.collect::<Vec<_>>().join(", ");
+    if text.is_empty() { "nothing".to_owned() } else { text }
 }
 
 /// Entry by entry, what differs.
@@ -169,8 +192,24 @@ impl Report for Vec<ConflictShape> {
                 claims.join(", "),
             ]);
         }
-        grid.finish()
+        format!("{}\n{}\n{}", grid.finish(), bold("Why, and what to do"), advice(self))
     }
+}
+
+/// Each rule and advice once, with how many ranges it is for.
+fn advice(conflicts: &[ConflictShape]) -> String {
+    let mut counts: BTreeMap<(&str, &str, &str), usize> = BTreeMap::new();
+    for one in conflicts {
+        *counts.entry((&one.rule, &one.because, &one.to_do)).or_default() += 1;
+    }
+    counts.iter().fold(String::new(), |mut text, ((rule, because, to_do), count)| {
+        let _ = writeln!(
+            text,
+            "* {rule} ({}): {because}.\n  To do: {to_do}.",
+            counted(*count, "range", "ranges")
+        );
+        text
+    })
 }
 
 impl Report for ExplainShape {

@@ -11,8 +11,8 @@ use super::owner::{read, shape};
 use super::stop::Stop;
 use super::text::time;
 use crate::cycle::shapes::{HeldShape, LookupShape};
-use crate::cycle::{Answer, ExportRequest, LookupRequest, Operation};
-use crate::format::by_name;
+use crate::cycle::{Answer, ExportRequest, LookupRequest, Operation, TemplateRequest};
+use crate::format::{Template, by_name};
 
 /// Runs `lookup`.
 pub(crate) async fn lookup(args: &LookupArgs, config: &Path, json: bool) -> Result<Exit, Stop> {
@@ -66,6 +66,7 @@ pub(crate) async fn export(args: &ExportArgs, config: &Path) -> Result<Exit, Sto
         space: args.space.clone(),
         service: args.service.clone(),
         generation: args.generation,
+        template: args.template.as_ref().map(|from| template(from, args)).transpose()?,
     };
     let Answer::File(octets) = read(config, Operation::Export(request)).await? else {
         return Err(Stop::failed("the answer is not understood"));
@@ -78,4 +79,18 @@ pub(crate) async fn export(args: &ExportArgs, config: &Path) -> Result<Exit, Sto
         None => write_out(&octets, false),
     }
     Ok(Exit::Ok)
+}
+
+/// The lines that an export is made of: a template that is built in, or a file's.
+fn template(from: &str, args: &ExportArgs) -> Result<TemplateRequest, Stop> {
+    if args.format != "template" {
+        return Err(Stop::usage("`--template` goes with `-f template`"));
+    }
+    let text = match Template::text(from) {
+        Ok(text) => text.to_owned(),
+        Err(unknown) => std::fs::read_to_string(from)
+            .map_err(|e| Stop::usage(format!("{unknown}; nor is it a file: {e}")))?,
+    };
+    let (name, ttl, nameserver) = (args.name.clone(), Some(args.ttl), args.nameserver.clone());
+    Ok(TemplateRequest { text, name, ttl, nameserver })
 }

@@ -4,131 +4,13 @@ use std::fmt::Write as _;
 
 use super::act_reports::{drain_lines, pin_line};
 use super::exit::Exit;
+use super::export_reports::exports_text;
 use super::output::Report;
+use super::steer_reports::steering_lines;
 use super::text::{Grid, age, bold, counted, dash, grouped, local, state};
 use crate::cycle::shapes::{
-    HeldShape, LookupShape, PollShape, PolledShape, PublishedShape, RangeShape, StatusShape, TableShape,
-    WalkShape,
+    HeldShape, LookupShape, NotificationsShape, PollShape, PolledShape, PublishedShape, StatusShape,
 };
-
-impl Report for WalkShape {
-    fn text(&self) -> String {
-        let mut text = walk_head(self);
-        text.push_str(&ranges_grid(&self.ranges));
-        text.push_str(&tables_lines(&self.tables));
-        if !self.rejected.is_empty() {
-            let _ = writeln!(text, "\n{}", bold("Rows that claim nothing"));
-            let mut grid = Grid::new(&["TABLE", "INDEX", "REASON", "DETAIL"]);
-            for row in &self.rejected {
-                grid.row([&row.table, &row.index, &row.reason, &row.detail]);
-            }
-            text.push_str(&grid.finish());
-        }
-        text.push_str(&walk_foot(self));
-        text
-    }
-
-    fn exit(&self) -> Exit {
-        walk_exit(self)
-    }
-
-    fn remarks(&self) -> Vec<String> {
-        let mut remarks = Vec::new();
-        if self.state == "complete" && self.ranges.is_empty() {
-            remarks.push(format!("warning: {} answers, but lists no range at all", self.bas));
-        }
-        remarks.extend(self.notes.iter().map(|note| format!("note: {note}")));
-        if let Some(detail) = &self.detail {
-            remarks.push(format!("{}: {}: {detail}", self.bas, dash(self.reason.as_deref())));
-        }
-        remarks
-    }
-}
-
-/// 0 complete, 3 some table failed, 1 nothing could be read or no table is supported.
-pub(super) fn walk_exit(walk: &WalkShape) -> Exit {
-    match walk.state.as_str() {
-        "complete" => Exit::Ok,
-        "failed" if walk.tables.iter().any(|t| t.state == "complete") => Exit::Incomplete,
-        _ => Exit::Failed,
-    }
-}
-
-fn walk_head(walk: &WalkShape) -> String {
-    let mut text = format!(
-        "{} at {}, read as {}: {}{}\n",
-        bold(&walk.bas),
-        walk.address,
-        dash(walk.descriptor.as_deref()),
-        state(&walk.state),
-        walk.reason.as_ref().map(|r| format!(" ({r})")).unwrap_or_default(),
-    );
-    if let Some(system) = &walk.system {
-        let _ = writeln!(text, "{}", system.lines().next().unwrap_or_default());
-    }
-    text.push('\n');
-    text
-}
-
-fn walk_foot(walk: &WalkShape) -> String {
-    let mut pools: Vec<(&str, &str)> =
-        walk.ranges.iter().map(|r| (r.vrf.as_str(), r.pool.as_str())).collect();
-    pools.sort_unstable();
-    pools.dedup();
-    format!(
-        "\n{} in {}; {} and {} in {} ms\n",
-        counted(walk.ranges.len(), "range", "ranges"),
-        counted(pools.len(), "pool", "pools"),
-        counted(walk.requests as usize, "request", "requests"),
-        counted(walk.retries as usize, "retry", "retries"),
-        walk.duration_ms,
-    )
-}
-
-fn ranges_grid(ranges: &[RangeShape]) -> String {
-    let mut grid = Grid::new(&["POOL", "VRF", "SPACE", "FIRST", "LAST", ">ADDRESSES", ">USED", "PREFIXES"]);
-    for range in ranges {
-        let used = range.used.map(|n| grouped(&n.to_string()));
-        grid.row([
-            range.pool.as_str(),
-            dash(Some(&range.vrf)),
-            range.space.as_deref().unwrap_or("(none)"),
-            &range.first,
-            &range.last,
-            &grouped(&range.addresses),
-            dash(used.as_deref()),
-            &shortened(&range.prefixes),
-        ]);
-    }
-    grid.finish()
-}
-
-/// The first few prefixes, and how many more there are.
-fn shortened(prefixes: &[String]) -> String {
-    const SHOWN: usize = 3;
-    let mut text = prefixes.iter().take(SHOWN).map(String::as_str).collect::<Vec<_>>().join(" ");
-    if prefixes.len() > SHOWN {
-        let _ = write!(text, " +{}", prefixes.len() - SHOWN);
-    }
-    text
-}
-
-/// The tables that are worth a line: those that failed.
-fn tables_lines(tables: &[TableShape]) -> String {
-    let mut text = String::new();
-    for table in tables.iter().filter(|t| t.state == "failed") {
-        let _ = writeln!(
-            text,
-            "\ntable {}: {} ({}) after {}{}",
-            table.name,
-            state("failed"),
-            dash(table.reason.as_deref()),
-            counted(table.rows as usize, "row", "rows"),
-            table.detail.as_ref().map(|d| format!(": {d}")).unwrap_or_default(),
-        );
-    }
-    text
-}
 
 impl Report for PollShape {
     fn text(&self) -> String {
@@ -307,22 +189,49 @@ impl Report for StatusShape {
             ]);
         }
         text.push_str(&grid.finish());
+        if let Some(notifications) = &self.notifications {
+            text.push_str(&notifications_lines(notifications));
+        }
         if !self.exports.is_empty() {
             text.push('\n');
-            let mut grid = Grid::new(&["EXPORT", "STATE", "REASON", ">GENERATION", "WRITTEN"]);
-            for export in &self.exports {
-                grid.row([
-                    export.name.clone(),
-                    state(&export.state),
-                    dash(export.reason.as_deref()).to_owned(),
-                    export.generation.map_or_else(|| "-".to_owned(), |g| g.to_string()),
-                    export.published.map_or_else(|| "-".to_owned(), local),
-                ]);
-            }
-            text.push_str(&grid.finish());
+            text.push_str(&exports_text(&self.exports));
+        }
+        if !self.steering.is_empty() {
+            text.push('\n');
+            text.push_str(&steering_lines(&self.steering));
         }
         text
     }
+}
+
+fn notifications_lines(notifications: &NotificationsShape) -> String {
+    let number = |count: u64| grouped(&count.to_string());
+    let some = |count: u64, one, more| counted(usize::try_from(count).unwrap_or(usize::MAX), one, more);
+    let mut text = format!(
+        "\nnotifications on {}: {} received; {} and {} believed, {} of them left out by oids; {}\n",
+        notifications.listen.join(", "),
+        number(notifications.received),
+        some(notifications.traps, "trap", "traps"),
+        some(notifications.informs, "inform", "informs"),
+        number(notifications.filtered),
+        some(notifications.polls, "poll came of them", "polls came of them"),
+    );
+    if let Some(last) = &notifications.last_refused {
+        let causes: Vec<String> = notifications
+            .refused
+            .iter()
+            .map(|(cause, count)| format!("{cause} {}", number(*count)))
+            .collect();
+        let _ = writeln!(
+            text,
+            "refused: {}; the last from {} at {} ({})",
+            causes.join(", "),
+            last.from,
+            local(last.at),
+            last.cause
+        );
+    }
+    text
 }
 
 fn status_head(status: &StatusShape) -> String {

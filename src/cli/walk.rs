@@ -1,26 +1,29 @@
 //! `walk`: one BAS, once, as its router tells it.
 
+use std::io::IsTerminal as _;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
+use indicatif::ProgressBar;
 use jiff::Timestamp;
 
 use super::args::WalkArgs;
 use super::exit::Exit;
-use super::output::{complain, print, write_out};
+use super::mib::descriptor;
+use super::output::{Report as _, complain, print, write_out};
+use super::recordings;
 use super::site::{Secrets, Site};
 use super::stop::Stop;
-use crate::config::Endpoint;
+use super::text::counted;
+use crate::config::{Bas, ContextCommunity, Endpoint, Polling};
 use crate::cycle::shapes::walk_shape;
-use crate::cycle::{Fleet, Job, community_polling};
+use crate::cycle::{Fleet, Job, Recorded, community_polling};
 use crate::mib::{Descriptor, Library};
 use crate::poll::Choice;
-use crate::snmp::{Recording, ReplayAgent, Secret, Transport};
-use crate::table::Memory;
-
-/// The community under which a recording is replayed.
-const REPLAY: &str = "replay";
+use crate::snmp::{ReplayAgent, Secret, Transport};
+use crate::table::{Memory, Name};
 
 /// A walk that is ready to begin, and what must live as long as it.
 struct Ready {
@@ -32,23 +35,68 @@ struct Ready {
 /// Runs `walk`.
 pub(crate) async fn run(args: &WalkArgs, config: &Path, json: bool) -> Result<Exit, Stop> {
     let ready = prepare(args, config).await?;
+    let busy = busy(&ready.job.name);
     let polled = ready.fleet.poll(ready.job.clone()).await;
     let shape = walk_shape(&polled);
+    let mut exit = shape.exit();
+    let mut recorded = Recorded::default();
     if args.raw || args.save.is_some() {
         let descriptor = polled.descriptor.as_ref().and_then(|name| chosen(args, &ready.fleet, name));
-        let recorded = ready.fleet.record(&ready.job, descriptor.as_deref()).await;
-        recorded.unread.iter().for_each(|problem| complain(&format!("not recorded to its end: {problem}")));
-        let text = recorded.recording.render();
-        if let Some(path) = &args.save {
-            std::fs::write(path, &text).map_err(|e| Stop::failed(format!("{}: {e}", path.display())))?;
-            complain(&format!("wrote {} objects to {}", recorded.recording.objects().len(), path.display()));
-        }
-        if args.raw {
-            write_out(text.as_bytes(), false);
-            return Ok(super::reports::walk_exit(&shape));
+        recorded = ready.fleet.record(&ready.job, &polled, descriptor.as_deref()).await;
+    }
+    busy.finish_and_clear();
+    for problem in &recorded.unread {
+        complain(&format!("not recorded to its end: {problem}"));
+        exit = if exit == Exit::Ok { Exit::Incomplete } else { exit };
+    }
+    if let Some(path) = args.save.as_deref().filter(|_| !recorded.recording.objects().is_empty()) {
+        for (file, objects) in recordings::save(path, &recorded)? {
+            complain(&format!("wrote {} to {}", counted(objects, "object", "objects"), file.display()));
         }
     }
-    Ok(print(&shape, json))
+    if args.raw {
+        write_out(raw(&recorded).as_bytes(), false);
+        shape.remarks().iter().for_each(|remark| complain(remark));
+        return Ok(exit);
+    }
+    print(&shape, json);
+    if shape.is_uncovered() {
+        complain(&recipe(args));
+    }
+    Ok(exit)
+}
+
+/// A sign of life on a terminal, nothing elsewhere.
+fn busy(name: &Name) -> ProgressBar {
+    if !std::io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let busy = ProgressBar::new_spinner().with_message(format!("walking {name}"));
+    busy.enable_steady_tick(Duration::from_millis(100));
+    busy
+}
+
+/// The objects as received, context by context.
+fn raw(recorded: &Recorded) -> String {
+    let mut text = recorded.recording.render();
+    for (name, recording) in &recorded.contexts {
+        text.push_str(&format!("# context {}\n", String::from_utf8_lossy(name).escape_debug()));
+        text.push_str(&recording.render());
+    }
+    text
+}
+
+/// What leads on where no descriptor covers a router.
+fn recipe(args: &WalkArgs) -> String {
+    let record = match (&args.replay, &args.save) {
+        (None, None) => "`--save FILE` records what it has; ",
+        _ => "",
+    };
+    format!(
+        "no descriptor reads this router. It takes a file, and no code: {record}write a descriptor, try it with \
+         `poolsync mib check DESCRIPTOR --walk FILE`, then `poolsync walk --mib DESCRIPTOR`. The README has it step \
+         by step under \"A router that no descriptor covers\"; `--mib NAME` tries one of `poolsync mib list`"
+    )
 }
 
 /// The descriptor that a poll was done by.
@@ -59,7 +107,7 @@ fn chosen(args: &WalkArgs, fleet: &Fleet, name: &str) -> Option<Arc<Descriptor>>
 
 async fn prepare(args: &WalkArgs, config: &Path) -> Result<Ready, Stop> {
     if let Some(path) = &args.replay {
-        return replay(args, path).await;
+        return replay(args, path, config).await;
     }
     let target = args.target.as_deref().unwrap_or_default();
     match &args.community_env {
@@ -68,21 +116,49 @@ async fn prepare(args: &WalkArgs, config: &Path) -> Result<Ready, Stop> {
     }
 }
 
-/// A recording, served by our own agent.
-async fn replay(args: &WalkArgs, path: &Path) -> Result<Ready, Stop> {
-    let failed = |e: String| Stop::failed(format!("{}: {e}", path.display()));
-    let text = std::fs::read_to_string(path).map_err(|e| failed(e.to_string()))?;
-    let recording = Recording::parse(&text).map_err(|e| failed(e.to_string()))?;
+/// A recording, served by our own agent. Where a configured BAS is named, it is read as that
+/// one is.
+async fn replay(args: &WalkArgs, path: &Path, config: &Path) -> Result<Ready, Stop> {
+    let site = match &args.target {
+        Some(_) if config.exists() => Some(Site::load(config, Secrets::NotNeeded)?),
+        _ => None,
+    };
+    let bas = site.as_ref().zip(args.target.as_deref());
+    let bas = bas.and_then(|(site, name)| Some((site, site.config.bas.get(name)?)));
+    let context = bas.and_then(|(site, bas)| Some(site.config.polling(bas)?.context.name));
+    let recordings = recordings::load(path, &context.unwrap_or_default())?;
+    let contexts = recordings.len() > 1;
     let loopback = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
-    let agent = ReplayAgent::start(loopback, vec![(REPLAY.to_owned(), recording)])
+    let agent = ReplayAgent::start(loopback, recordings)
         .await
         .map_err(|e| Stop::failed(format!("cannot listen on {loopback}: {e}")))?;
-    let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    let name = args.target.clone().unwrap_or(stem);
     let endpoint = endpoint(&agent.address().to_string())?;
-    let mut ready = stranger(args, &name, endpoint, Secret::new(REPLAY.as_bytes()))?;
+    let mut polling = community_polling(Secret::new(recordings::COMMUNITY.as_bytes()));
+    polling.context_community = contexts.then_some(ContextCommunity::At);
+    let mut ready = match bas {
+        Some((site, bas)) => configured(args, site, bas, polling)?,
+        None => {
+            let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+            let name = args.target.clone().unwrap_or(stem);
+            stranger(args, &name, endpoint.clone(), polling)?
+        }
+    };
+    ready.job.endpoint = endpoint;
     ready._agent = Some(agent);
     Ok(ready)
+}
+
+/// A configured BAS, spoken to as the agent of its recording wants it.
+fn configured(args: &WalkArgs, site: &Site, bas: &Bas, by: Polling) -> Result<Ready, Stop> {
+    let fleet = Fleet::new(&site.config, Arc::clone(&site.library), transport()?);
+    let own = site.config.polling(bas).ok_or_else(no_secrets)?;
+    let polling = Polling { limits: own.limits, encoding: own.encoding, context: own.context, ..by };
+    let job = fleet.job_by(polling, bas, &Memory::default(), false, Timestamp::now());
+    let mut job = job.ok_or_else(no_secrets)?;
+    if args.mib.is_some() {
+        job.choose(choice(args.mib.as_deref(), &site.library)?);
+    }
+    Ok(Ready { fleet, job, _agent: None })
 }
 
 /// An address with the community of an environment variable: no configuration at all.
@@ -95,14 +171,13 @@ fn by_community(args: &WalkArgs, target: &str, variable: &str) -> Result<Ready, 
             "the environment variable {variable} is empty; it holds the community"
         )));
     }
-    stranger(args, target, endpoint(target)?, Secret::new(community.into_bytes()))
+    stranger(args, target, endpoint(target)?, community_polling(Secret::new(community.into_bytes())))
 }
 
-fn stranger(args: &WalkArgs, name: &str, endpoint: Endpoint, community: Secret) -> Result<Ready, Stop> {
+fn stranger(args: &WalkArgs, name: &str, endpoint: Endpoint, polling: Polling) -> Result<Ready, Stop> {
     let library = Arc::new(Library::built_in());
     let choice = choice(args.mib.as_deref(), &library)?;
     let fleet = Fleet::of_strangers(Arc::clone(&library), transport()?);
-    let polling = community_polling(community);
     let job = fleet.stranger(name, endpoint, polling, choice, Timestamp::now()).ok_or_else(no_secrets)?;
     Ok(Ready { fleet, job, _agent: None })
 }
@@ -167,15 +242,4 @@ fn choice(mib: Option<&str>, library: &Arc<Library>) -> Result<Choice, Stop> {
         None | Some("auto") => Ok(Choice::Auto(Arc::clone(library))),
         Some(mib) => descriptor(mib, library).map(Choice::Named),
     }
-}
-
-fn descriptor(mib: &str, library: &Library) -> Result<Arc<Descriptor>, Stop> {
-    if let Some(known) = library.get(mib) {
-        return Ok(Arc::clone(known));
-    }
-    if mib.contains(['/', '.']) {
-        return Ok(Arc::new(Descriptor::read(Path::new(mib))?));
-    }
-    let known: Vec<&str> = library.iter().map(|d| d.name().as_str()).collect();
-    Err(Stop::usage(format!("there is no descriptor `{mib}`; there are: {}", known.join(", "))))
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::context::Context;
+use super::distance::{pairs, place, write_pairs, write_place};
 use super::endpoint::Endpoint;
 use super::error::Problem;
 use super::node::{Entry, Node, Value};
@@ -12,15 +13,16 @@ use super::poll::{Overrides, interval};
 use super::print::{self, Writer};
 use super::section::Section;
 use super::text::Encoding;
-use super::value::{integer, list, name, parsed, reference, some, wrong_kind};
+use super::value::{amount, boolean, integer, list, name, parsed, reference, some, wrong_kind};
 use crate::mib::Glob;
+use crate::steer::{Amount, Place};
 use crate::table::Name;
 
 /// The service that is meant where none is named.
 pub const DEFAULT_SERVICE: &str = "default";
 
 /// `[bas.NAME]`: a router that is polled.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Bas {
     /// Its name.
     pub name: Name,
@@ -35,6 +37,12 @@ pub struct Bas {
     pub edges: BTreeMap<Name, Vec<Name>>,
     /// Its region.
     pub region: Option<Name>,
+    /// Where it stands.
+    pub place: Option<Place>,
+    /// How far edges are from it; as the file of distances or the places say where it is none.
+    pub distance: BTreeMap<Name, Amount>,
+    /// The traffic of its viewers, in the unit of the edges' loads.
+    pub demand: Option<Amount>,
     /// Who wins where claims overlap: the higher one.
     pub priority: i32,
     /// The pair that it is one owner with.
@@ -47,6 +55,9 @@ pub struct Bas {
     pub interval: Option<Duration>,
     /// The encoding of pool names; as the profile says where it is none.
     pub encoding: Option<Encoding>,
+    /// Whether its pool groups stand for the VRFs of their names; as the descriptor says where
+    /// it is none.
+    pub group_as_vrf: Option<bool>,
     /// What it sets differently from its profile and `[poll]`.
     pub overrides: Overrides,
 }
@@ -98,12 +109,16 @@ impl Bas {
         "mib",
         "edges",
         "region",
+        "place",
+        "distance",
+        "demand",
         "priority",
         "pair",
         "vrfs",
         "pools",
         "interval",
         "encoding",
+        "group-as-vrf",
         "timeout",
         "retries",
         "deadline",
@@ -130,6 +145,9 @@ impl Bas {
         let mib = section.read_or(cx, "mib", Descriptor::Auto, |cx, n| name(cx, n).map(Descriptor::of));
         let edges = section.required(cx, "edges", by_service);
         let region = section.read(cx, "region", name);
+        let place = section.read(cx, "place", place);
+        let distance = section.read_or(cx, "distance", BTreeMap::new(), pairs);
+        let demand = section.read(cx, "demand", amount);
         let priority =
             section.read_or(cx, "priority", 0, |cx, n| integer(cx, n, i32::MIN.into()..=i32::MAX.into()));
         let pair = section.read(cx, "pair", owner);
@@ -137,6 +155,7 @@ impl Bas {
         let pools = section.read_or(cx, "pools", PoolFilter::default(), PoolFilter::read);
         let interval = section.read(cx, "interval", interval);
         let encoding = section.read(cx, "encoding", parsed);
+        let group_as_vrf = section.read(cx, "group-as-vrf", boolean);
         let overrides = Overrides::read(cx, &section);
         let name = entry.key.as_str().into();
         let (address, snmp, edges) = (address?, snmp?, edges?);
@@ -147,12 +166,16 @@ impl Bas {
             mib,
             edges,
             region,
+            place,
+            distance,
+            demand,
             priority,
             pair,
             vrfs,
             pools,
             interval,
             encoding,
+            group_as_vrf,
             overrides,
         })
     }
@@ -164,6 +187,11 @@ impl Bas {
         out.string("mib", self.mib.as_str());
         write_edges(&self.edges, out);
         out.optional("region", self.region.as_ref());
+        write_place(self.place, out);
+        write_pairs(&self.distance, out);
+        if let Some(demand) = self.demand {
+            out.raw("demand", demand.get());
+        }
         out.raw("priority", self.priority);
         out.optional("pair", self.pair.as_ref());
         if let Some(vrfs) = &self.vrfs {
@@ -179,6 +207,9 @@ impl Bas {
         }
         out.optional("interval", self.interval.map(super::duration::show));
         out.optional("encoding", self.encoding.map(|encoding| encoding.0.name()));
+        if let Some(group_as_vrf) = self.group_as_vrf {
+            out.raw("group-as-vrf", group_as_vrf);
+        }
         self.overrides.write(out);
     }
 }

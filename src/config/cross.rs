@@ -9,7 +9,7 @@ use super::endpoint::Host;
 use super::error::Problem;
 use super::node::{Entry, Node, Value};
 use super::source::Place;
-use super::{Bas, Config, Export};
+use super::{Bas, Config, Export, Version};
 use crate::table::Name;
 
 /// A BAS and where it stands.
@@ -44,6 +44,7 @@ pub(super) fn check(cx: &mut Context, config: &Config, bas: &[Entry], exports: &
         vrfs(cx, config, placed);
         port_in_literal(cx, placed);
     }
+    notifications(cx, config);
     files(cx, exports);
     services(cx, config, exports);
     limits(cx, config, exports);
@@ -153,6 +154,21 @@ fn port_in_literal(cx: &mut Context, placed: &Placed<'_>) {
     {
         let warning = Problem::new(*place, format!("this is the address {text}, port 161"));
         cx.warn(warning.help(format!("a port behind an IPv6 address needs brackets: \"[{address}]:161\"")));
+    }
+}
+
+/// A notification that anybody may have written is not believed.
+fn notifications(cx: &mut Context, config: &Config) {
+    if config.notifications.listen.is_empty() {
+        return;
+    }
+    for (name, profile) in &config.snmp {
+        let unsigned = matches!(profile.version, Version::V3 { auth: None, .. });
+        let place = cx.profiles.get(name.as_str()).copied();
+        if let Some(place) = place.filter(|_| unsigned && config.bas.values().any(|bas| bas.snmp == *name)) {
+            let message = "notifications of BASes of this profile are refused: they are not signed";
+            cx.warn(Problem::new(place, message).help("expected `auth`, here and on the routers"));
+        }
     }
 }
 

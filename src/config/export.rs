@@ -78,6 +78,8 @@ pub struct Canary {
     pub query: Query,
     /// Until when the answer must be the new one.
     pub timeout: Duration,
+    /// How often it is asked between publications whether it still answers so.
+    pub every: Duration,
 }
 
 /// Where a consumer is asked.
@@ -118,7 +120,7 @@ impl Export {
     /// The keys of `groups`.
     pub(super) const GROUPS_KEYS: &'static [&'static str] = &["format", "path"];
     /// The keys of `canary`.
-    pub(super) const CANARY_KEYS: &'static [&'static str] = &["dns", "http", "timeout"];
+    pub(super) const CANARY_KEYS: &'static [&'static str] = &["dns", "http", "timeout", "every"];
 
     pub(super) fn read(cx: &mut Context, entry: &Entry) -> Option<Self> {
         const NAMESERVERS: &str = "a list of at least one host name, as [\"ns1.example.net\"]";
@@ -255,9 +257,10 @@ impl Export {
                 Query::Dns(server) => ("dns", server.to_string()),
                 Query::Http(url) => ("http", url.clone()),
             };
-            let (server, timeout) =
-                (print::quote(server), print::quote(super::duration::show(canary.timeout)));
-            out.raw("canary", format_args!("{{ {key} = {server}, timeout = {timeout} }}"));
+            let [timeout, every] =
+                [canary.timeout, canary.every].map(|time| print::quote(super::duration::show(time)));
+            let server = print::quote(server);
+            out.raw("canary", format_args!("{{ {key} = {server}, timeout = {timeout}, every = {every} }}"));
         }
     }
 }
@@ -305,6 +308,8 @@ fn canary(cx: &mut Context, node: &Node) -> Option<Canary> {
     let section = Section::open(cx, node, "`canary`", Export::CANARY_KEYS)?;
     let timeout = section
         .read_or(cx, "timeout", Duration::from_secs(5), |cx, n| duration(cx, n, Duration::from_millis(1)));
+    let every = section
+        .read_or(cx, "every", Duration::from_secs(60), |cx, n| duration(cx, n, Duration::from_secs(1)));
     let query = match (section.get("dns"), section.get("http")) {
         (Some(node), None) => Query::Dns(parsed(cx, node)?),
         (None, Some(node)) => Query::Http(url(cx, node)?),
@@ -314,7 +319,7 @@ fn canary(cx: &mut Context, node: &Node) -> Option<Canary> {
             return None;
         }
     };
-    Some(Canary { query, timeout })
+    Some(Canary { query, timeout, every })
 }
 
 fn url(cx: &mut Context, node: &Node) -> Option<String> {

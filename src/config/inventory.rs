@@ -125,7 +125,7 @@ fn bas(cx: &mut Context, line: Node) -> Option<Entry> {
     Some(Entry { key, place: at, node })
 }
 
-/// Columns such as `edges.iptv` and `pools.include` as tables.
+/// Columns such as `edges.iptv`, `pools.include` and `distance.gz-01` as tables.
 fn nested(cells: Vec<Entry>) -> Vec<Entry> {
     let mut all: Vec<Entry> = Vec::new();
     for mut cell in cells {
@@ -162,7 +162,7 @@ fn columns(cx: &mut Context, header: &[Cell], keys: &[&str], title: &str) -> boo
     for (i, cell) in header.iter().enumerate() {
         let earlier = header.iter().take(i);
         let key = match cell.text.split_once('.') {
-            Some((key @ ("edges" | "pools"), _)) => key,
+            Some((key @ ("edges" | "pools" | "distance"), _)) => key,
             _ => &cell.text,
         };
         if !keys.contains(&key) {

@@ -5,20 +5,24 @@ use std::path::{Path, PathBuf};
 
 use super::bas::{Bas, Descriptor};
 use super::context::{Context, Names};
+use super::edge::{self, EdgeTraits};
 use super::environment::Environment;
 use super::error::{ConfigError, Problem, Report, reports};
 use super::export::Export;
+use super::feed::LoadCycle;
 use super::guard::{Guard, Stale};
 use super::node::{self, Entry, Node, Value};
-use super::place::{INTERNET, Space, read_edge};
+use super::notifications::Notifications;
+use super::place::{INTERNET, Space};
 use super::poll::Poll;
 use super::profile::Profile;
+use super::region::Steer;
 use super::section::{Section, named};
 use super::service::{Control, Http, Log, Mib, Store};
 use super::source::{Place, Sources};
 use super::statics::StaticLine;
 use super::value::{self, file, reference, wrong_kind};
-use super::{Config, ROOT, cross, inventory, words};
+use super::{Config, ROOT, cross, cross_steer, distance, inventory, words};
 use crate::table::{Edge, Name};
 
 /// A configuration and what there is to say about it.
@@ -113,6 +117,7 @@ impl<'n> Reading<'n> {
         cx.spaces = names(cx, &root, "space");
         cx.spaces.entry(INTERNET.to_owned()).or_insert(root.place());
         names(cx, &root, "export");
+        names(cx, &root, "steer");
         let mut bas = root.get("bas").map_or(&[][..], |node| named(cx, node, "bas")).to_vec();
         bas.extend(inventory::read(cx, root.get("inventory")));
         bas.retain(|entry| first_of_its_name(cx, entry));
@@ -130,6 +135,12 @@ impl<'n> Reading<'n> {
             table(cx, root, "control", Control::KEYS, |cx, s| Control::read(cx, s, control.clone()))
                 .unwrap_or(control);
         let space_entries = entries(root, "space");
+        let (edges, traits) = edges(cx, root);
+        let bas = read_all(cx, &self.bas, Bas::read);
+        let distance_file = root.read(cx, "distance-file", file);
+        let named = root.get("distance-file").map(|node| node.place).zip(distance_file.as_ref());
+        let matrix = named.map(|(place, path)| distance::matrix(cx, path, place)).unwrap_or_default();
+        distance::check_owners(cx, &matrix, &bas);
         let config = Config {
             default_edge: default_edge.unwrap_or_default(),
             poll: table(cx, root, "poll", Poll::KEYS, Poll::read).unwrap_or_default(),
@@ -137,10 +148,17 @@ impl<'n> Reading<'n> {
             stale: table(cx, root, "stale", Stale::KEYS, Stale::read).unwrap_or_default(),
             snmp: read_all(cx, entries(root, "snmp"), Profile::read),
             spaces: Space::read_all(cx, space_entries),
-            edges: read_all::<Edge>(cx, entries(root, "edge"), read_edge),
-            bas: read_all(cx, &self.bas, Bas::read),
+            edges,
+            traits,
+            load: table(cx, root, "load", LoadCycle::KEYS, LoadCycle::read).unwrap_or_default(),
+            steer: read_all(cx, entries(root, "steer"), Steer::read),
+            distance_file,
+            matrix: distance::distances(matrix),
+            bas,
             statics: statics(cx, root),
             exports: read_all(cx, entries(root, "export"), Export::read),
+            notifications: table(cx, root, "notifications", Notifications::KEYS, Notifications::read)
+                .unwrap_or_default(),
             http: table(cx, root, "http", Http::KEYS, Http::read).unwrap_or_default(),
             mib: table(cx, root, "mib", Mib::KEYS, Mib::read).unwrap_or_default(),
             log: table(cx, root, "log", Log::KEYS, Log::read).unwrap_or_default(),
@@ -148,6 +166,7 @@ impl<'n> Reading<'n> {
             control,
         };
         cross::check(cx, &config, &self.bas, entries(root, "export"));
+        cross_steer::check(cx, &config, entries(root, "steer"), entries(root, "export"));
         cx.problems.is_empty().then_some((config, self))
     }
 
@@ -205,6 +224,12 @@ fn table<T>(
 ) -> Option<T> {
     let section = Section::open(cx, root.get(key)?, &format!("[{key}]"), keys)?;
     Some(read(cx, &section))
+}
+
+/// The edges, and what steering has to know of them.
+fn edges(cx: &mut Context, root: &Section<'_>) -> (BTreeMap<Name, Edge>, BTreeMap<Name, EdgeTraits>) {
+    let both = read_all(cx, entries(root, "edge"), edge::read);
+    both.into_iter().map(|(name, (edge, traits))| ((name.clone(), edge), (name, traits))).unzip()
 }
 
 /// Reads each entry of a table of names.

@@ -7,7 +7,8 @@
 use std::ops::Range;
 
 /// Keys whose values are secrets, or are likely meant as such.
-pub(super) const KEYS: [&str; 6] = ["community", "secret", "auth", "privacy", "password", "passphrase"];
+pub(super) const KEYS: [&str; 7] =
+    ["community", "secret", "auth", "authorization", "privacy", "password", "passphrase"];
 
 /// The stretches of a text that must not be shown.
 pub(super) fn secrets(text: &str) -> Vec<Range<usize>> {
@@ -105,6 +106,7 @@ mod tests {
             r#"auth = { protocol = "md5", secret = "****" }"#
         );
         assert_eq!(masked("auth.secret = \"abc"), "auth.secret = \"***", "unclosed");
+        assert_eq!(masked("authorization = \"Bearer x\""), "authorization = \"********\"");
         assert_eq!(masked("community = 12345, x"), "community = *****, x");
         assert_eq!(masked("auth = \"abc\""), "auth = \"***\"");
         assert_eq!(masked("community = [\"a\", \"b\"]"), "community = **********");

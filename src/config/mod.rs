@@ -16,22 +16,28 @@
 mod bas;
 mod context;
 mod cross;
+mod cross_steer;
+mod distance;
 mod duration;
+mod edge;
 mod endpoint;
 mod environment;
 mod error;
 mod export;
+mod feed;
 mod formats;
 mod guard;
 mod inventory;
 mod load;
 mod mask;
 mod node;
+mod notifications;
 mod place;
 mod poll;
 mod print;
 mod profile;
 mod quantity;
+mod region;
 mod rows;
 mod secret;
 mod section;
@@ -46,20 +52,25 @@ mod words;
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
+use std::path::PathBuf;
 use std::time::Duration;
 
 pub use bas::{Bas, DEFAULT_SERVICE, Descriptor, PoolFilter};
+pub use edge::EdgeTraits;
 pub use endpoint::{Endpoint, Host};
 pub use environment::Environment;
 pub use error::{ConfigError, Report};
 pub use export::{Canary, Export, GroupsFile, Query};
+pub use feed::{Feed, FeedSource, LoadCycle};
 pub use formats::{Format, GroupsFormat, TemplateSource};
 pub use guard::{Guard, MaxRange, Stale};
 pub use load::{Loaded, Loader};
+pub use notifications::Notifications;
 pub use place::{INTERNET, Private, Space};
 pub use poll::{Overrides, Poll};
 pub use profile::{Profile, Version};
 pub use quantity::Share;
+pub use region::Steer;
 pub use secret::{Origin, Secret};
 pub use service::{Control, Http, Log, LogFormat, LogLevel, Mib, Store};
 pub use statics::{Mode, StaticLine, Target};
@@ -67,12 +78,14 @@ pub use text::{ContextCommunity, Encoding};
 
 pub use crate::mib::Glob;
 use crate::snmp;
+use crate::steer::Distances;
 use crate::table::{Edge, Name};
 
 /// The keys of the file itself.
 const ROOT: &[&str] = &[
     "default-edge",
     "static-file",
+    "distance-file",
     "store",
     "poll",
     "guard",
@@ -80,10 +93,13 @@ const ROOT: &[&str] = &[
     "snmp",
     "space",
     "edge",
+    "load",
+    "steer",
     "bas",
     "static",
     "export",
     "inventory",
+    "notifications",
     "http",
     "control",
     "mib",
@@ -100,11 +116,15 @@ const KEYS: &[(&str, &[&str])] = &[
     ("[bas.NAME]", Bas::KEYS),
     ("[snmp.NAME]", Profile::KEYS),
     ("[space.NAME]", Space::KEYS),
-    ("[edge.NAME]", place::EDGE_KEYS),
+    ("[edge.NAME]", edge::KEYS),
+    ("[edge.NAME.load]", Feed::KEYS),
+    ("[load]", LoadCycle::KEYS),
+    ("[steer.REGION]", Steer::KEYS),
     ("[[static]]", StaticLine::KEYS),
     ("[export.NAME]", Export::KEYS),
     ("[inventory]", inventory::KEYS),
     ("[http]", Http::KEYS),
+    ("[notifications]", Notifications::KEYS),
     ("[control]", Control::KEYS),
     ("[mib]", Mib::KEYS),
     ("[log]", Log::KEYS),
@@ -115,10 +135,12 @@ const KEYS: &[(&str, &[&str])] = &[
     ("`groups`", Export::GROUPS_KEYS),
     ("`template`", TemplateSource::KEYS),
     ("`canary`", Export::CANARY_KEYS),
+    ("a field of a load", Feed::FIELD_KEYS),
+    ("`receiving`", Steer::RECEIVING_KEYS),
 ];
 
 /// A configuration, checked.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Config {
     /// The edge for addresses in no entry.
     pub default_edge: Name,
@@ -136,12 +158,24 @@ pub struct Config {
     pub spaces: BTreeMap<Name, Space>,
     /// The edges.
     pub edges: BTreeMap<Name, Edge>,
+    /// What steering has to know of each edge.
+    pub traits: BTreeMap<Name, EdgeTraits>,
+    /// How often the edges' loads are read.
+    pub load: LoadCycle,
+    /// How regions are steered.
+    pub steer: BTreeMap<Name, Steer>,
+    /// The file of distances.
+    pub distance_file: Option<PathBuf>,
+    /// What it says.
+    pub matrix: Distances,
     /// The routers, from wherever they were listed.
     pub bas: BTreeMap<Name, Bas>,
     /// The static lines, those of the static file last.
     pub statics: Vec<StaticLine>,
     /// What is published.
     pub exports: BTreeMap<Name, Export>,
+    /// Traps and informs that make their BAS due.
+    pub notifications: Notifications,
     /// The API.
     pub http: Http,
     /// The control socket.
@@ -242,16 +276,22 @@ impl Config {
     pub fn to_toml(&self) -> String {
         let mut out = print::Writer::default();
         out.string("default-edge", &self.default_edge);
+        if let Some(file) = &self.distance_file {
+            out.path("distance-file", file);
+        }
         self.store.write(&mut out);
         self.poll.write(&mut out);
         self.guard.write(&mut out);
         self.stale.write(&mut out);
         self.snmp.iter().for_each(|(name, profile)| profile.write(name, &mut out));
         self.spaces.iter().for_each(|(name, space)| space.write(name, &mut out));
-        self.edges.values().for_each(|edge| place::write_edge(edge, &mut out));
+        self.edges.values().for_each(|edge| edge::write(edge, self.traits.get(&edge.name), &mut out));
+        self.load.write(&mut out);
+        self.steer.iter().for_each(|(region, steer)| steer.write(region, &mut out));
         self.bas.values().for_each(|bas| bas.write(&mut out));
         self.statics.iter().for_each(|line| line.write(&mut out));
         self.exports.iter().for_each(|(name, export)| export.write(name, &mut out));
+        self.notifications.write(&mut out);
         self.http.write(&mut out);
         self.control.write(&mut out);
         self.mib.write(&mut out);

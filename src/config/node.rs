@@ -30,9 +30,9 @@ pub(super) enum Value {
     /// An integer; none where it is too large for 64 bits.
     Integer(Option<i64>),
     /// A number with a point.
-    Float,
+    Float(f64),
     /// True or false.
-    Boolean,
+    Boolean(bool),
     /// A date or a time.
     Date,
     /// A list.
@@ -65,8 +65,8 @@ impl Node {
         match self.value {
             Value::Text(_) | Value::Cell(_) => "a string",
             Value::Integer(_) => "an integer",
-            Value::Float => "a number with a point",
-            Value::Boolean => "a boolean",
+            Value::Float(_) => "a number with a point",
+            Value::Boolean(_) => "a boolean",
             Value::Date => "a date",
             Value::List(_) => "a list",
             Value::Table(_) => "a table",
@@ -148,8 +148,9 @@ fn node(source: usize, value: &Spanned<DeValue<'_>>) -> Node {
     let value = match value.get_ref() {
         DeValue::String(text) => Value::Text(text.to_string()),
         DeValue::Integer(number) => Value::Integer(i64::from_str_radix(number.as_str(), number.radix()).ok()),
-        DeValue::Float(_) => Value::Float,
-        DeValue::Boolean(_) => Value::Boolean,
+        // Only what overflows is none: TOML has `inf` and `nan` of its own.
+        DeValue::Float(number) => Value::Float(number.as_str().parse().unwrap_or(f64::NAN)),
+        DeValue::Boolean(value) => Value::Boolean(*value),
         DeValue::Datetime(_) => Value::Date,
         DeValue::Array(items) => Value::List(items.iter().map(|item| node(source, item)).collect()),
         DeValue::Table(table) => entries(source, table),

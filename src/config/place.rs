@@ -1,17 +1,15 @@
-//! Where addresses are looked up, and who answers: `[space.NAME]`, `[edge.NAME]`.
+//! Where addresses are looked up: `[space.NAME]`.
 
 use std::collections::BTreeMap;
-use std::net::IpAddr;
 
 use super::context::Context;
-use super::endpoint::HostName;
 use super::error::Problem;
 use super::node::{Entry, Node};
 use super::print::{self, Writer};
 use super::section::Section;
 use super::source::Place;
-use super::value::{FromText, choice, list, name, parsed, some, text};
-use crate::table::{Edge, Name, Token};
+use super::value::{choice, list, name, text};
+use crate::table::Name;
 
 /// The space that addresses are looked up in unless another is named.
 pub const INTERNET: &str = "internet";
@@ -124,48 +122,4 @@ pub(super) fn vrf(cx: &mut Context, node: &Node) -> Option<Name> {
         "" => Some(Name::default()),
         _ => name(cx, node),
     }
-}
-
-/// The keys of `[edge.NAME]`.
-pub(super) const EDGE_KEYS: &[&str] = &["addresses", "host", "region"];
-
-/// Reads `[edge.NAME]`.
-pub(super) fn read_edge(cx: &mut Context, entry: &Entry) -> Option<Edge> {
-    const ADDRESSES: &str = "a list of at least one address, as [\"198.51.100.10\", \"2001:db8:1::10\"]";
-    let title = format!("[edge.{}]", print::key(&entry.key));
-    legal_token(cx, entry);
-    let section = Section::open(cx, &entry.node, &title, EDGE_KEYS)?;
-    let addresses = section.read(cx, "addresses", |cx, node| some(cx, node, ADDRESSES, parsed::<IpAddr>));
-    let host = section.read(cx, "host", parsed).map(|host: HostName| host.0.into());
-    let region = section.read(cx, "region", name);
-    if section.get("addresses").is_none() && section.get("host").is_none() {
-        let problem = Problem::new(section.place(), format!("{title} has neither `addresses` nor `host`"));
-        cx.wrong(problem.help("expected at least one: where viewers are sent to"));
-    }
-    Some(Edge { name: entry.key.as_str().into(), addresses: addresses.unwrap_or_default(), host, region })
-}
-
-/// An edge's name stands in exports as it is, so it must be able to.
-fn legal_token(cx: &mut Context, entry: &Entry) {
-    const EXPECTED: &str =
-        "expected 1 to 63 of A-Z, a-z, 0-9, _ and -: the name stands in the exported files";
-    if Name::from_text(&entry.key).is_ok() && Token::new(&entry.key).is_none() {
-        let problem = Problem::new(entry.place, "this is not a name that an edge may have");
-        cx.wrong(problem.help(EXPECTED));
-        return;
-    }
-    let digits = entry.key.strip_prefix("g-").unwrap_or_default();
-    if digits.len() == 10 && digits.bytes().all(|b| b.is_ascii_hexdigit()) {
-        let problem = Problem::new(entry.place, "names like this are those of groups of several edges");
-        cx.wrong(problem.help("expected another name than `g-` and ten hex digits"));
-    }
-}
-
-pub(super) fn write_edge(edge: &Edge, out: &mut Writer) {
-    out.table(&["edge", &edge.name]);
-    if !edge.addresses.is_empty() {
-        out.strings("addresses", &edge.addresses);
-    }
-    out.optional("host", edge.host.as_ref());
-    out.optional("region", edge.region.as_ref());
 }

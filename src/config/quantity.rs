@@ -21,6 +21,11 @@ impl Share {
         self.millionths
     }
 
+    /// The share that is nearest to a fraction.
+    pub fn of_fraction(fraction: f64) -> Self {
+        Self { millionths: (fraction * 1e6).round() as u32 }
+    }
+
     /// The share as a fraction: 30 % is 0.3.
     pub fn fraction(self) -> f64 {
         f64::from(self.millionths) / 1e6

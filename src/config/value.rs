@@ -1,7 +1,9 @@
 //! Reading single values: each function gives the value, or notes what is wrong with it.
 
+use std::fmt::Display;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
+use std::str::FromStr;
 use std::time::Duration;
 
 use super::context::Context;
@@ -10,6 +12,7 @@ use super::error::Problem;
 use super::node::{Node, Value};
 use super::source::Place;
 use super::words;
+use crate::steer::Amount;
 use crate::table::Name;
 
 /// A type that is written as a string.
@@ -70,6 +73,54 @@ pub(super) fn integer<T: TryFrom<i64>>(
         cx.wrong(Problem::new(node.place, "this number does not fit").help(format!("expected {expected}")));
     }
     fitting
+}
+
+/// A number within limits, with or without a point.
+pub(super) fn number(
+    cx: &mut Context,
+    node: &Node,
+    limits: RangeInclusive<f64>,
+    expected: &str,
+) -> Option<f64> {
+    let number = match &node.value {
+        Value::Float(number) => Some(*number),
+        Value::Integer(number) => number.map(|number| number as f64),
+        Value::Cell(text) => text.parse().ok(),
+        _ => return wrong_kind(cx, node, expected),
+    };
+    let fitting = number.filter(|number| number.is_finite() && limits.contains(number));
+    if fitting.is_none() {
+        cx.wrong(Problem::new(node.place, "this number does not fit").help(format!("expected {expected}")));
+    }
+    fitting
+}
+
+/// A number that is not negative.
+pub(super) fn amount(cx: &mut Context, node: &Node) -> Option<Amount> {
+    let number = number(cx, node, 0.0..=f64::MAX, "a number that is not negative")?;
+    Amount::new(number)
+}
+
+/// True or false.
+pub(super) fn boolean(cx: &mut Context, node: &Node) -> Option<bool> {
+    match &node.value {
+        Value::Boolean(truth) => Some(*truth),
+        Value::Cell(text) if text == "true" => Some(true),
+        Value::Cell(text) if text == "false" => Some(false),
+        _ => wrong_kind(cx, node, "true or false"),
+    }
+}
+
+/// A string that another module reads, which also says why it cannot.
+pub(super) fn read_as<T: FromStr<Err: Display>>(cx: &mut Context, node: &Node, expected: &str) -> Option<T> {
+    let text = text(cx, node, expected)?;
+    match text.parse() {
+        Ok(value) => Some(value),
+        Err(error) => {
+            cx.wrong(Problem::new(node.place, error.to_string()).help(format!("expected {expected}")));
+            None
+        }
+    }
 }
 
 /// One of a closed list of words.

@@ -3,7 +3,8 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::shapes::{ChangedShape, PublishedShape};
+use super::shapes::{ChangedShape, EdgeWeightShape, PublishedShape};
+use crate::load::EdgeLoadReport;
 
 /// A pin on what is published.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -54,7 +55,7 @@ pub struct DrainShape {
 }
 
 /// An edge.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct EdgeShape {
     /// Its name.
     pub name: String,
@@ -76,6 +77,15 @@ pub struct EdgeShape {
     pub reason: Option<String>,
     /// Since when.
     pub since: Option<Timestamp>,
+    /// What it said of its load when it was read last; null where nobody asks it, or has yet.
+    #[serde(default)]
+    pub load: Option<EdgeLoadReport>,
+    /// How many seconds ago that was.
+    #[serde(default)]
+    pub load_age_s: Option<u64>,
+    /// Its weight in the groups of several edges that it answers in.
+    #[serde(default)]
+    pub weights: Vec<EdgeWeightShape>,
     /// What became of the exports, where it was drained or taken up again just now.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub published: Vec<PublishedShape>,

@@ -9,7 +9,7 @@ use tokio::task::JoinSet;
 use super::operation::PollRequest;
 use super::shapes::{PollShape, PolledShape, Problem, PublishedShape};
 use super::{Absorbed, Arrived, Cycle, Fleet, Job, State};
-use crate::table::Name;
+use crate::table::{Memory, Name};
 
 impl Cycle {
     /// The polls that a request asks for.
@@ -23,11 +23,27 @@ impl Cycle {
         scheduled: bool,
         now: Timestamp,
     ) -> Result<Vec<Job>, Problem> {
-        let names = chosen(self.state(), &request.bas)?;
-        let config = &self.state().config;
+        self.state().jobs(fleet, &request.bas, scheduled, now)
+    }
+}
+
+impl State {
+    /// Polls of these BASes; of all where none is named.
+    ///
+    /// # Errors
+    /// A BAS that is not configured; a configuration without its secrets.
+    pub fn jobs(
+        &self,
+        fleet: &Fleet,
+        bas: &[String],
+        scheduled: bool,
+        now: Timestamp,
+    ) -> Result<Vec<Job>, Problem> {
+        let names = chosen(self, bas)?;
+        let nothing = Memory::default();
         let jobs = names.iter().map(|name| {
-            let bas = config.bas.get(name)?;
-            fleet.job(config, bas, &self.memory(name), scheduled, now)
+            let memory = self.memories.get(name).unwrap_or(&nothing);
+            fleet.job(&self.config, self.config.bas.get(name)?, memory, scheduled, now)
         });
         jobs.collect::<Option<Vec<Job>>>().ok_or_else(|| {
             Problem::new(

@@ -7,13 +7,12 @@ use jiff::Timestamp;
 
 use super::settings::Settings;
 use super::shapes::ChangedShape;
+use super::steering::Steering;
 use super::{Cycle, CycleError, State, of_names, window_start};
-use crate::address::{Family, Range};
-use crate::steer::{self, Configured};
+use crate::steer::shed::ShedMemory;
+use crate::steer::{self, Configured, RegionReport};
 use crate::store::{Acts, Commit, Repin, Shown};
-use crate::table::{
-    Act, Class, Drain, Drains, Entry, Groups, GuardMemory, Name, Pin, PoolName, Snapshot, Table, Token, diff,
-};
+use crate::table::{Act, Drain, Drains, Groups, GuardMemory, Name, Pin, Snapshot, Table, Token, diff};
 
 /// What is to be in force next.
 #[derive(Clone, Debug)]
@@ -34,6 +33,10 @@ pub(super) struct Steered {
     pub(super) drains: Drains,
     /// The groups that the default edge answers for because all of theirs are drained.
     pub(super) stand_ins: Vec<Token>,
+    /// What regions that shed remember.
+    pub(super) shed: BTreeMap<Name, ShedMemory>,
+    /// What was decided, for people.
+    pub(super) regions: Vec<RegionReport>,
 }
 
 /// What a commit came to.
@@ -55,6 +58,8 @@ impl Cycle {
                 groups: (*self.state.snapshot.groups).clone(),
                 drains: self.state.drains.clone(),
                 stand_ins: Vec::new(),
+                shed: self.state.steering.shed.clone(),
+                regions: Vec::new(),
             },
             pin: self.state.pin.clone(),
         }
@@ -72,7 +77,7 @@ impl Cycle {
         table: &Table,
         pinned: Option<&Table>,
     ) -> Result<Steered, CycleError> {
-        steered(&self.state, &self.settings, drained, table, pinned)
+        steered(&self.state, &self.settings, drained, table, pinned, false)
     }
 
     /// Writes what is to be in force, and only then takes it up.
@@ -88,6 +93,8 @@ impl Cycle {
         let (pin, shown) = self.repinned(&next, published);
         let groups = (*before.groups != next.steered.groups).then_some(&next.steered.groups);
         let drains = (self.state.drains != next.steered.drains).then_some(&next.steered.drains);
+        let remembers = self.state.steering.shed != next.steered.shed;
+        let steering = remembers.then(|| Steering::stored(&next.steered.shed)).transpose()?;
         let memories = of_names(&self.state.memories, &self.listings);
         let idle = changes.is_empty()
             && groups.is_none()
@@ -95,6 +102,7 @@ impl Cycle {
             && pin.is_none()
             && done.is_empty()
             && memories.is_empty()
+            && steering.is_none()
             && next.guard == self.state.guard
             && next.filled == before.filled;
         if idle {
@@ -107,6 +115,7 @@ impl Cycle {
             memories: &memories,
             guard: &next.guard,
             filled: next.filled,
+            steering: steering.as_deref(),
             acts: Acts { pin, drains, done, shown },
         };
         let committed = self.store.commit(commit).await?;
@@ -140,6 +149,7 @@ impl Cycle {
         self.state.table = next.table;
         self.state.guard = next.guard;
         self.state.drains = next.steered.drains;
+        self.state.steering.shed = next.steered.shed;
         self.state.pin = next.pin;
     }
 
@@ -160,13 +170,15 @@ impl Cycle {
     }
 }
 
-/// The groups of a table and of what is pinned above it, with these edges drained.
+/// The groups of a table and of what is pinned above it, with these edges drained. Weights by
+/// load stay as they are, unless they may move.
 pub(super) fn steered(
     state: &State,
     settings: &Settings,
     drained: &BTreeMap<Name, Drain>,
     table: &Table,
     pinned: Option<&Table>,
+    moving: bool,
 ) -> Result<Steered, CycleError> {
     let configured = Configured {
         owners: &settings.owners,
@@ -174,33 +186,18 @@ pub(super) fn steered(
         default_edge: &state.config.default_edge,
     };
     let before = steer::undrained(&state.snapshot.groups, &state.drains.whole);
-    let groups = match pinned {
-        None => steer::fixed(configured, &before, table)?,
-        Some(pinned) => steer::fixed(configured, &before, &naming(&[table, pinned]))?,
-    };
-    let drained_edge = |edge: &Name| drained.contains_key(edge);
-    let found = steer::drained(groups, drained_edge, configured.default_edge);
+    let names: BTreeSet<Name> = drained.keys().cloned().collect();
+    let known = settings.steer.known(&state.steering.loads, &names, moving);
+    // What is pinned is what is published.
+    let tables: Vec<&Table> = pinned.into_iter().chain([table]).collect();
+    let regions = &settings.steer.regions;
+    let found = steer::steer(configured, &before, &tables, regions, known, &state.steering.shed)?;
+    let kept = steer::drained(found.groups, |edge| names.contains(edge), configured.default_edge);
     Ok(Steered {
-        groups: found.groups,
-        drains: Drains { edges: drained.clone(), whole: found.whole },
-        stand_ins: found.stand_ins,
+        groups: kept.groups,
+        drains: Drains { edges: drained.clone(), whole: kept.whole },
+        stand_ins: kept.stand_ins,
+        shed: found.shed,
+        regions: found.regions,
     })
-}
-
-/// A table that names the owners of several: all that steering asks a table for.
-fn naming(tables: &[&Table]) -> Table {
-    let owners: BTreeSet<&Name> = tables.iter().flat_map(|t| t.entries()).map(|entry| &entry.owner).collect();
-    let entries = (0..).zip(owners).filter_map(|(place, owner)| {
-        Some(Entry {
-            space: Name::default(),
-            range: Range::from_bits(Family::V6, place, place)?,
-            owner: owner.clone(),
-            bas: None,
-            pool: PoolName::new(b""),
-            vrf: Name::default(),
-            class: Class::Fresh,
-        })
-    });
-    // Single addresses, each another one.
-    Table::new(entries.collect()).unwrap_or_default()
 }

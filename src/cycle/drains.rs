@@ -10,14 +10,14 @@ use crate::table::{ActKind, Drain, Name};
 
 impl State {
     /// The edges, configured or drained, by name.
-    pub fn edges(&self) -> Vec<EdgeShape> {
+    pub fn edges(&self, now: Timestamp) -> Vec<EdgeShape> {
         let drained = self.drains.edges.keys().filter(|name| !self.config.edges.contains_key(*name));
         let mut names: Vec<&Name> = self.config.edges.keys().chain(drained).collect();
         names.sort();
-        names.into_iter().map(|name| self.edge(name)).collect()
+        names.into_iter().map(|name| self.edge(name, now)).collect()
     }
 
-    fn edge(&self, name: &Name) -> EdgeShape {
+    fn edge(&self, name: &Name, now: Timestamp) -> EdgeShape {
         let drain = self.drains.edges.get(name);
         let groups = self.snapshot.groups.groups.iter();
         let groups = groups.filter(|(_, group)| group.edges.iter().any(|edge| edge.name == *name));
@@ -38,6 +38,9 @@ impl State {
             by: drain.map(|drain| drain.by.to_string()),
             reason: drain.map(|drain| drain.reason.to_string()),
             since: drain.map(|drain| drain.since),
+            load: self.steering.edges.iter().find(|edge| edge.name == *name).cloned(),
+            load_age_s: self.load_age(now),
+            weights: self.weights_of(name),
             published: Vec::new(),
         }
     }
@@ -60,7 +63,7 @@ impl Cycle {
             return Err(Problem::new(400, "no-reason", "not drained", "say why, for those who find it so"));
         }
         if self.state.drains.edges.contains_key(&name) {
-            return Ok(self.state.edge(&name));
+            return Ok(self.state.edge(&name, now));
         }
         let mut edges = self.state.drains.edges.clone();
         let by = who.signed(request.by.as_deref());
@@ -80,7 +83,7 @@ impl Cycle {
         let done = act(ActKind::Drain, by, Some(&request.reason), format!("edge {name}"), now);
         self.commit(next, std::slice::from_ref(&done), now).await?;
         tracing::warn!(edge = %name, by = %done.by, reason = %done.reason, "drained");
-        Ok(self.state.edge(&name))
+        Ok(self.state.edge(&name, now))
     }
 
     /// Takes an edge up again, where it is configured.
@@ -94,7 +97,7 @@ impl Cycle {
         let mut edges = self.state.drains.edges.clone();
         if edges.remove(&name).is_none() {
             return match self.state.config.edges.contains_key(&name) {
-                true => Ok(self.state.edge(&name)),
+                true => Ok(self.state.edge(&name, now)),
                 false => Err(self.unknown_edge(&name)),
             };
         }
@@ -104,7 +107,7 @@ impl Cycle {
         let done = act(ActKind::Undrain, by, request.reason.as_deref(), format!("edge {name}"), now);
         self.commit(next, std::slice::from_ref(&done), now).await?;
         tracing::warn!(edge = %name, by = %done.by, reason = %done.reason, "not drained any more");
-        Ok(self.state.edge(&name))
+        Ok(self.state.edge(&name, now))
     }
 
     fn unknown_edge(&self, name: &Name) -> Problem {

@@ -125,7 +125,7 @@ impl State {
         known_service(&request.service, &self.config)?;
         let ip = request.ip.to_canonical();
         let settings = Settings::of(&self.config);
-        let rules = (settings.lines.as_slice(), &settings.claims, &settings.build);
+        let rules = (settings.lines.lines(), &settings.claims, &settings.build);
         let decision = decide(self.fleet(&settings.members), rules, &self.table, (space, ip), now);
         let entry = self.table.lookup(space, ip);
         let mut shape = ExplainShape {
@@ -189,7 +189,7 @@ impl State {
     fn missing(&self, space: &str, ip: IpAddr, service: &str) -> Vec<DrainShape> {
         let service = Name::from(service);
         let entry = self.snapshot.table.lookup(space, ip);
-        let group = entry.and_then(|entry| self.snapshot.groups.of(&entry.owner, &service));
+        let group = entry.and_then(|entry| self.snapshot.groups.answer(entry, &service));
         let whole = group.and_then(|group| self.drains.whole.get(&group.token));
         let drained = self.drained().into_iter();
         drained.filter(|d| whole.is_some_and(|w| w.iter().any(|e| e.name.as_str() == d.edge))).collect()

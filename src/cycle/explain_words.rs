@@ -28,6 +28,7 @@ pub(super) fn causes(
     if shape.claims.is_empty() {
         told.push("No router and no static line claims it.".to_owned());
     }
+    told.extend(polls(shape, state, now));
     told.extend(decision.stale.iter().map(|stale| {
         let what = match (stale.poller_isolated, stale.taken_over) {
             (true, _) => {
@@ -52,6 +53,7 @@ pub(super) fn causes(
             if held.rejected { ", rejected by a person" } else { "" }
         ));
     }
+    told.extend(shed(shape, state));
     told.extend(shape.drained.iter().map(|drain| {
         let when = ago(drain.since, now);
         format!("Edge {} was drained {when} by {}: {}.", drain.edge, drain.by, drain.reason)
@@ -67,6 +69,52 @@ pub(super) fn causes(
     }
     if !state.snapshot.filled {
         told.push("Nothing is published yet: not enough of the fleet has been read.".to_owned());
+    }
+    told
+}
+
+/// That its edge hands a part of the owner's entries on, and this is one of them.
+fn shed(shape: &ExplainShape, state: &State) -> Option<String> {
+    let ip = shape.answer.ip.parse::<std::net::IpAddr>().ok()?;
+    let entry = state.snapshot.table.lookup(&shape.answer.space, ip.to_canonical())?;
+    let groups = &state.snapshot.groups;
+    let services = groups.shed.keys().filter(|(owner, _)| *owner == entry.owner).map(|(_, service)| service);
+    let parts =
+        services.filter_map(|service| Some((service, groups.part(&entry.owner, service)?.of(entry)?)));
+    let mut ours = parts.filter(|(_, (_, token))| token.as_str() == shape.answer.group);
+    let (service, (edge, _)) = ours.next()?;
+    let own = groups.of(&entry.owner, service)?.edges.first()?;
+    Some(format!(
+        "Edge {} is too slow and hands a part of {}'s entries on: this one goes to {edge}.",
+        own.name, entry.owner
+    ))
+}
+
+/// What the last polls of the BASes concerned have to do with it.
+fn polls(shape: &ExplainShape, state: &State, now: Timestamp) -> Vec<String> {
+    let polled = shape.answer.entry.as_ref().filter(|entry| entry.origin == "polled");
+    let owner = polled.and_then(|entry| entry.bas.as_deref());
+    let claiming = |bas: &str| {
+        shape.claims.iter().any(|claim| claim.standing.is_some() && claim.bas.as_deref() == Some(bas))
+    };
+    let mut concerned: Vec<&str> = shape.claims.iter().filter_map(|claim| claim.bas.as_deref()).collect();
+    concerned.extend(owner);
+    concerned.sort_unstable();
+    concerned.dedup();
+    let mut told = Vec::new();
+    for bas in concerned {
+        let Some(memory) = state.memories.get(bas) else { continue };
+        let failed = memory.tried && memory.state.as_str() != "complete";
+        if let Some(at) = memory.last_attempt.filter(|_| failed) {
+            told.push(format!(
+                "The last poll of {bas}, {}, did not read it to its end ({}): what it listed before stays.",
+                ago(at, now),
+                if memory.reason.is_empty() { &memory.state } else { &memory.reason }
+            ));
+        }
+        if let Some(at) = memory.last_complete.filter(|_| owner == Some(bas) && !claiming(bas)) {
+            told.push(format!("{bas} was read to its end {}, and does not list it any more.", ago(at, now)));
+        }
     }
     told
 }

@@ -1,21 +1,18 @@
-//! Publish: the configuration's exports, all at once, none waiting for another.
+//! The configuration's exports as publishing takes them, and what became of them.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::Timestamp;
-use tokio::task::JoinSet;
 
-use super::shapes::{ExportShape, PublishedShape};
+use super::shapes::{EffectShape, ExportShape, PublishedShape};
 use crate::config::{self, Config, TemplateSource};
 use crate::format::groups::{Context, groups_by_name};
-use crate::format::{Template, Unknown, by_name};
+use crate::format::{Stamp, Template, Unknown, by_name};
 use crate::publish::{
-    Argv, ArgvError, Canary, Export, FailureReason, GroupsFile, Manifest, Published, Query, State, Target,
-    publish,
+    Argv, ArgvError, Canary, Export, FailureReason, GroupsFile, Manifest, Published, Query, Report, Standing,
+    State, Target,
 };
-use crate::table::{Name, Snapshot};
+use crate::table::Name;
 
 /// Why an export of the configuration cannot be.
 #[derive(Debug, thiserror::Error)]
@@ -112,66 +109,73 @@ fn canary(from: &config::Canary) -> Canary {
         config::Query::Dns(server) => Query::Dns(*server),
         config::Query::Http(url) => Query::Http(url.clone()),
     };
-    Canary { query, timeout: from.timeout }
+    Canary { query, timeout: from.timeout, every: from.every }
 }
 
-/// Publishes a snapshot to every export at once. The order of the results is that of the
-/// exports.
-pub async fn publish_all(exports: &[Export], snapshot: &Arc<Snapshot>, now: Timestamp) -> Vec<Published> {
-    let mut running = JoinSet::new();
-    for (place, export) in exports.iter().cloned().enumerate() {
-        let snapshot = Arc::clone(snapshot);
-        make_folder(&export);
-        running.spawn(async move { (place, publish(&export, &snapshot, now).await) });
-    }
-    let mut done = BTreeMap::new();
-    while let Some(result) = running.join_next().await {
-        match result {
-            Ok((place, published)) => {
-                done.insert(place, published);
-            }
-            Err(e) => tracing::error!(error = %e, "an export was broken off"),
-        }
-    }
-    done.into_values().collect()
+/// What consumers would not bear well of the table that is published, rows included: these
+/// are known once the table is written as the consumer would get it.
+pub fn limit_warnings(state: &super::State) -> Vec<String> {
+    let stamp = Stamp::from(&*state.snapshot);
+    let of = |export: &Export| {
+        let limits = export.format.limits();
+        let view = export.view(&state.snapshot).ok()?;
+        let groups = view.groups().count() as u64;
+        let rows = match limits.rows {
+            Some(_) => export.format.render(&view, &stamp).ok()?.rows,
+            None => 0,
+        };
+        let warnings = limits.warnings(export.format.name(), groups, rows).into_iter();
+        Some(warnings.map(|warning| format!("[export.{}]: {warning}", export.name)).collect::<Vec<_>>())
+    };
+    state.exports.iter().filter_map(of).flatten().collect()
 }
 
-/// Makes the folder of an export where only it is missing, as on a first start; anything
-/// more is a mistake in the path, which publishing tells.
-fn make_folder(export: &Export) {
-    let files = [Some(&export.path), export.groups.as_ref().map(|groups| &groups.path)];
-    for folder in files.into_iter().flatten().filter_map(|path| path.parent()) {
-        match std::fs::create_dir(folder) {
-            Ok(()) => tracing::info!(folder = %folder.display(), "made the export's folder"),
-            Err(e) => {
-                tracing::trace!(folder = %folder.display(), error = %e, "the folder is there, or cannot be made")
-            }
+/// Says once what became of an export.
+fn log_published(one: &Published, standing: &Standing) {
+    for warning in &one.warnings {
+        tracing::warn!(export = %one.export, "{warning}");
+    }
+    match &one.state {
+        State::Published(_) => {
+            tracing::info!(export = %one.export, generation = one.generation, "published")
         }
+        State::Unchanged(_) => {
+            tracing::debug!(export = %one.export, generation = one.generation, "unchanged")
+        }
+        State::Deferred { until } => {
+            tracing::debug!(export = %one.export, generation = one.generation, %until, "deferred")
+        }
+        State::Failed(failure) => tracing::error!(
+            export = %one.export, generation = one.generation, reason = word(failure.reason), detail = %failure.detail,
+            failures = standing.failures, retry_at = standing.retry_at.map(tracing::field::display),
+            "not published; the consumer keeps what it had"
+        ),
     }
 }
 
-/// Says once what became of each export.
-pub fn log_published(published: &[Published]) {
-    for one in published {
-        for warning in &one.warnings {
-            tracing::warn!(export = %one.export, "{warning}");
+/// Says when a consumer begins to answer otherwise than its files say, and when it is right
+/// again.
+fn log_asked(export: &Name, before: Option<&Standing>, now: &Standing) {
+    match (before.and_then(|before| before.doubt.as_ref()), &now.doubt) {
+        (None, Some(doubt)) => {
+            tracing::error!(%export, detail = %doubt.detail, "the consumer does not answer as its files say")
         }
-        match &one.state {
-            State::Published(_) => {
-                tracing::info!(export = %one.export, generation = one.generation, "published")
-            }
-            State::Unchanged(_) => {
-                tracing::debug!(export = %one.export, generation = one.generation, "unchanged")
-            }
-            State::Deferred { until } => {
-                tracing::debug!(export = %one.export, generation = one.generation, %until, "deferred")
-            }
-            State::Failed(failure) => tracing::error!(
-                export = %one.export, generation = one.generation, reason = word(failure.reason), detail = %failure.detail,
-                "not published; the consumer keeps what it had"
-            ),
-        }
+        (Some(_), None) => tracing::info!(%export, "the consumer answers as its files say again"),
+        _ => {}
     }
+}
+
+/// Notes what was reported of an export.
+pub(super) fn note(state: &mut super::State, report: Report) {
+    let Report { export, published, standing, .. } = report;
+    match published {
+        Some(published) => {
+            log_published(&published, &standing);
+            state.published.insert(export.clone(), published);
+        }
+        None => log_asked(&export, state.standings.get(&export), &standing),
+    }
+    state.standings.insert(export, standing);
 }
 
 /// What became of an export, for JSON.
@@ -194,39 +198,76 @@ fn word(reason: FailureReason) -> String {
     serde_json::to_value(reason).ok().and_then(|v| v.as_str().map(str::to_owned)).unwrap_or_default()
 }
 
-/// How an export stands: its manifest on disk, and the last attempt where one failed.
-pub(super) fn export_shape(export: &Export, last: Option<&Published>, interval: Duration) -> ExportShape {
+/// How an export stands: its manifest on disk, the last attempt, and what is remembered of
+/// the attempts before.
+pub(super) fn export_shape(
+    export: &Export,
+    last: Option<&Published>,
+    standing: Option<&Standing>,
+    poll: Duration,
+    now: Timestamp,
+) -> ExportShape {
     let manifest = Target::resolve(&export.path).ok().and_then(|target| Manifest::read(&target));
+    let nothing = Standing::default();
+    let standing = standing.unwrap_or(&nothing);
     let failure = match last.map(|l| &l.state) {
-        Some(State::Failed(failure)) => Some(word(failure.reason)),
+        Some(State::Failed(failure)) => Some(failure),
         _ => None,
     };
     let until = match last.map(|l| &l.state) {
         Some(State::Deferred { until }) => Some(*until),
         _ => None,
     };
-    let state = match (&failure, &manifest) {
-        (Some(_), _) => "failed",
-        (None, Some(_)) if until.is_some() => "deferred",
-        (None, Some(_)) => "published",
-        (None, None) => "missing",
+    let changed = manifest.as_ref().and_then(|m| m.changed);
+    let doubt = standing.doubt.as_ref();
+    let (state, since) = match (failure, doubt, until, &manifest) {
+        (Some(_), ..) => ("failed", standing.failing_since),
+        (_, Some(doubt), ..) => ("unconfirmed", Some(doubt.since)),
+        (_, _, Some(_), Some(_)) => ("deferred", changed),
+        (_, _, _, Some(_)) => ("published", changed),
+        (_, _, _, None) => ("missing", None),
     };
+    let reason = failure.map(|failure| word(failure.reason));
+    let detail = failure.map(|failure| &failure.detail).or(doubt.map(|doubt| &doubt.detail));
+    let confirmed = standing.confirmed.max(manifest.as_ref().and_then(|m| m.confirmed));
+    let took = standing.took.or_else(|| {
+        let took = manifest.as_ref()?.took_ms?;
+        Some(Duration::from_millis(took))
+    });
+    let effect = effect(export, took, poll);
     ExportShape {
         name: export.name.to_string(),
         state: state.to_owned(),
-        reason: failure,
+        reason: reason.or_else(|| doubt.map(|_| word(FailureReason::Canary))),
+        detail: detail.cloned(),
+        since,
+        failures: standing.failures,
+        retry_at: standing.retry_at,
         generation: manifest.as_ref().map(|m| m.generation),
-        changed: manifest.as_ref().and_then(|m| m.changed),
-        confirmed: manifest.as_ref().and_then(|m| m.confirmed),
+        changed,
+        confirmed,
+        confirmed_age_s: confirmed.map(|at| now.duration_since(at).as_secs().try_into().unwrap_or(0)),
         published: manifest.map(|m| m.written),
         deferred_until: until,
-        effect_s: effect(export, last, interval).as_secs(),
+        effect_s: effect.total(),
+        effect,
     }
 }
 
 /// What a change on a router costs until viewers are answered anew, at most.
-fn effect(export: &Export, last: Option<&Published>, interval: Duration) -> Duration {
-    let ttl = Duration::from_secs(export.context.ttl.unwrap_or(0).into());
-    let took = last.map(|l| l.took).unwrap_or_default();
-    [export.min_interval, took, ttl].into_iter().fold(interval, Duration::saturating_add)
+fn effect(export: &Export, took: Option<Duration>, poll: Duration) -> EffectShape {
+    // Who neither tells nor asks it, does not wait for it either.
+    let waits = export.reload.is_some() || export.canary.is_some() || export.haproxy_socket.is_some();
+    let settles = export.format.limits().settles.filter(|_| !waits).unwrap_or_default();
+    EffectShape {
+        poll_s: whole(poll),
+        pace_s: whole(export.min_interval),
+        publish_s: whole(took.unwrap_or_default().saturating_add(settles)),
+        ttl_s: export.context.ttl.unwrap_or(0).into(),
+    }
+}
+
+/// Seconds, a begun one counted as a whole.
+fn whole(time: Duration) -> u64 {
+    time.as_secs() + u64::from(time.subsec_nanos() > 0)
 }

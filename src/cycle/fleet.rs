@@ -82,7 +82,18 @@ impl Fleet {
         scheduled: bool,
         now: Timestamp,
     ) -> Option<Job> {
-        let polling = config.polling(bas)?;
+        self.job_by(config.polling(bas)?, bas, memory, scheduled, now)
+    }
+
+    /// The same, but for how the router is spoken to.
+    pub fn job_by(
+        &self,
+        polling: Polling,
+        bas: &Bas,
+        memory: &Memory,
+        scheduled: bool,
+        now: Timestamp,
+    ) -> Option<Job> {
         let choice = match &bas.mib {
             Descriptor::Auto => Choice::Auto(Arc::clone(&self.library)),
             Descriptor::Named(name) => Choice::Named(Arc::clone(self.library.get(name)?)),
@@ -97,6 +108,7 @@ impl Fleet {
         let remembered = Remembered::from(memory);
         let mut request = self.request(bas.name.clone(), polling, choice, filter, remembered, now)?;
         request.target.engine.clone_from(&memory.engine);
+        request.group_as_vrf = bas.group_as_vrf;
         Some(Job { name: bas.name.clone(), endpoint: bas.address.clone(), scheduled, request })
     }
 
@@ -201,6 +213,18 @@ impl Fleet {
         polled
     }
 
+    /// The address of an endpoint, as far as it is known without asking for it: a name's is the
+    /// one that answered last.
+    pub fn known_address(&self, endpoint: &Endpoint) -> Option<IpAddr> {
+        endpoint.socket().or_else(|| self.last_of(endpoint)).map(|address| address.ip())
+    }
+
+    /// All addresses of an endpoint, asked for now; none where its name cannot be resolved.
+    pub async fn addresses(&self, endpoint: &Endpoint) -> Vec<IpAddr> {
+        let found = resolve(endpoint).await.unwrap_or_default();
+        found.into_iter().map(|address| address.ip()).collect()
+    }
+
     fn last_of(&self, endpoint: &Endpoint) -> Option<SocketAddr> {
         self.last.lock().unwrap_or_else(PoisonError::into_inner).get(endpoint).copied()
     }
@@ -216,7 +240,7 @@ impl Fleet {
 /// Where to ask, in order: the address that answered last goes first, as long as the name
 /// still has it, or nobody can say what the name has. An address of another family than the
 /// source cannot be asked.
-fn candidates(
+pub(super) fn candidates(
     found: Result<Vec<SocketAddr>, String>,
     last: Option<SocketAddr>,
     source: Option<IpAddr>,
@@ -283,109 +307,4 @@ pub fn community_polling(community: Secret) -> Polling {
 }
 
 #[cfg(test)]
-mod tests {
-    use tokio::net::UdpSocket;
-
-    use super::*;
-    use crate::poll::State;
-    use crate::snmp::{Limits, Recording, ReplayAgent};
-
-    const WALK: &str = include_str!("../../tests/data/walks/huawei-control-plane.snmprec");
-
-    fn fleet() -> Fleet {
-        Fleet::of_strangers(Arc::new(Library::built_in()), Transport::new().unwrap())
-    }
-
-    /// A poll of a name, which soon takes a router for silent.
-    fn job(fleet: &Fleet, source: Option<IpAddr>) -> Job {
-        let polling = Polling {
-            limits: Limits { timeout: Duration::from_secs(1), retries: 0, ..Limits::default() },
-            source,
-            ..community_polling(Secret::new(*b"public"))
-        };
-        let choice = Choice::Auto(Arc::clone(fleet.library()));
-        let endpoint = "bas1.example.test".parse().unwrap();
-        fleet.stranger("bas1", endpoint, polling, choice, Timestamp::UNIX_EPOCH).unwrap()
-    }
-
-    async fn agent() -> ReplayAgent {
-        let walk = vec![("public".to_owned(), Recording::parse(WALK).unwrap())];
-        ReplayAgent::start(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)), walk).await.unwrap()
-    }
-
-    async fn poll_found(fleet: &Fleet, found: Result<Vec<SocketAddr>, &str>) -> Polled {
-        fleet.poll_at(job(fleet, None), found.map_err(str::to_owned), Instant::now()).await
-    }
-
-    #[track_caller]
-    fn assert_read(polled: &Polled, at: SocketAddr) {
-        assert_eq!((polled.state, polled.address), (State::Complete, at), "{}", polled.detail);
-    }
-
-    #[tokio::test]
-    async fn a_name_with_a_dead_address_then_another_then_none_is_polled_each_time() {
-        let dead = UdpSocket::bind("127.0.0.1:0").await.unwrap();
-        let (first, second, fleet) = (agent().await, agent().await, fleet());
-        let both = || Ok(vec![dead.local_addr().unwrap(), first.address()]);
-        let polled = poll_found(&fleet, both()).await;
-        assert_read(&polled, first.address());
-        let requests = polled.cost.requests;
-        // The one that answered goes first from now on.
-        let polled = poll_found(&fleet, both()).await;
-        assert_read(&polled, first.address());
-        assert_eq!(polled.cost.requests, requests - 1);
-        // The name moves, and then cannot be resolved.
-        assert_read(&poll_found(&fleet, Ok(vec![second.address()])).await, second.address());
-        let polled = poll_found(&fleet, Err("SERVFAIL")).await;
-        assert_read(&polled, second.address());
-        let note = format!("SERVFAIL; asked {}, which answered before", second.address());
-        assert_eq!(polled.notes.last(), Some(&note));
-        // Nor is that forgotten when the configuration is read anew.
-        let anew = self::fleet().remembering(&fleet);
-        assert_read(&poll_found(&anew, Err("SERVFAIL")).await, second.address());
-    }
-
-    #[tokio::test]
-    async fn a_name_that_never_was_resolved_is_unresolved() {
-        let polled = poll_found(&fleet(), Err("SERVFAIL")).await;
-        assert_eq!((polled.state, polled.reason), (State::Failed, Some(Fault::Unresolved)));
-        assert_eq!((polled.detail.as_str(), polled.cost.requests), ("SERVFAIL", 0));
-    }
-
-    #[tokio::test]
-    async fn an_address_that_the_name_no_longer_has_is_not_asked() {
-        let (old, fleet) = (agent().await, fleet());
-        assert_read(&poll_found(&fleet, Ok(vec![old.address()])).await, old.address());
-        let dead = UdpSocket::bind("127.0.0.1:0").await.unwrap();
-        let polled = poll_found(&fleet, Ok(vec![dead.local_addr().unwrap()])).await;
-        assert_eq!(polled.reason, Some(Fault::Snmp(Reason::Timeout)));
-        assert_eq!(polled.cost.requests, 1);
-    }
-
-    #[tokio::test]
-    async fn all_dead_addresses_of_a_name_share_one_deadline() {
-        let dead = UdpSocket::bind("127.0.0.1:0").await.unwrap();
-        let fleet = fleet();
-        let mut job = job(&fleet, None);
-        let limits = &mut job.request.target.limits;
-        (limits.timeout, limits.deadline) = (Duration::from_millis(300), Duration::from_millis(700));
-        let begun = Instant::now();
-        let polled = fleet.poll_at(job, Ok(vec![dead.local_addr().unwrap(); 9]), begun).await;
-        assert_eq!(polled.state, State::Failed);
-        // Two pauses of 300 ms, and what is left of the third.
-        assert_eq!(polled.cost.requests, 3);
-        assert!(polled.duration >= Duration::from_millis(690), "{:?}", polled.duration);
-    }
-
-    #[test]
-    fn only_addresses_of_the_family_of_the_source_are_asked() {
-        let v4: SocketAddr = "192.0.2.1:161".parse().unwrap();
-        let v6: SocketAddr = "[2001:db8::1]:161".parse().unwrap();
-        let both = || Ok(vec![v6, v4]);
-        let from = |source: &str| Some(source.parse().unwrap());
-        assert_eq!(candidates(both(), None, None), Ok(vec![v6, v4]));
-        assert_eq!(candidates(both(), Some(v4), None), Ok(vec![v4, v6]));
-        assert_eq!(candidates(both(), None, from("192.0.2.200")), Ok(vec![v4]));
-        assert_eq!(candidates(both(), Some(v4), from("2001:db8::200")), Ok(vec![v6]));
-    }
-}
+mod tests;

@@ -24,6 +24,16 @@ pub struct PollRequest {
     /// Poll also what is backing off.
     #[serde(default)]
     pub force: bool,
+    /// Forget first by which descriptors the BASes are read, and which of their tables ever had
+    /// rows. They have to be named.
+    #[serde(default)]
+    pub forget: bool,
+    /// Why that is forgotten.
+    #[serde(default)]
+    pub reason: Option<String>,
+    /// Who says so, besides the user who asks.
+    #[serde(default)]
+    pub by: Option<String>,
 }
 
 /// A request to let held changes through, or to reject them. What it names must all fit.
@@ -203,6 +213,26 @@ pub struct ExportRequest {
     /// The table as it was at this generation; the published one where none is named.
     #[serde(default)]
     pub generation: Option<u64>,
+    /// The lines of format `template`; plain ones where there are none.
+    #[serde(default)]
+    pub template: Option<TemplateRequest>,
+}
+
+/// A template, and what it may name of an export.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TemplateRequest {
+    /// Its TOML.
+    pub text: String,
+    /// The domain name that is answered for.
+    #[serde(default)]
+    pub name: Option<String>,
+    /// How long an answer may be kept, in seconds.
+    #[serde(default)]
+    pub ttl: Option<u32>,
+    /// The name server of the zone.
+    #[serde(default)]
+    pub nameserver: Option<String>,
 }
 
 fn internet() -> String {
@@ -242,6 +272,8 @@ pub enum Operation {
     History(HistoryRequest),
     /// Look addresses up.
     Lookup(LookupRequest),
+    /// Plan each region by the last reading of the loads; changes nothing.
+    Plan,
     /// Poll now.
     Poll(PollRequest),
     /// Keep held changes held.

@@ -68,7 +68,7 @@ pub fn outlook(state: &State, runs: &Runs, now: Timestamp) -> Result<Outlook, Cy
     let candidate = candidate(state, &settings, now);
     let (approved, holds) = new_holds(state, runs, &settings, candidate.clone(), now);
     let table = judged(state, runs, &settings, candidate, &approved, now).table;
-    let steered = steered(state, &settings, &state.drains.edges, &table, state.pinned())?;
+    let steered = steered(state, &settings, &state.drains.edges, &table, state.pinned(), false)?;
     let changes = diff(&state.table, &table);
     let mut shape = OutlookShape {
         generation: state.snapshot.generation,
@@ -84,7 +84,7 @@ pub fn outlook(state: &State, runs: &Runs, now: Timestamp) -> Result<Outlook, Cy
 }
 
 fn candidate(state: &State, settings: &Settings, now: Timestamp) -> Table {
-    let claimed = claims(state.fleet(&settings.members), &settings.lines, &settings.claims, now);
+    let claimed = claims(state.fleet(&settings.members), settings.lines.lines(), &settings.claims, now);
     build(claimed.claims, &state.table, &settings.build).table
 }
 

@@ -10,7 +10,7 @@ use super::perform::json;
 use super::shaped::{some, word};
 use super::shapes::{
     ActShape, ChangeShape, ChangedShape, DiffShape, GenerationShape, GroupChangeShape, HistoryShape,
-    HourShape, LifetimeShape, OwnedShape, OwnerChangeShape, PoolShape, Problem,
+    HourShape, LifetimeShape, OwnedShape, OwnerChangeShape, PoolShape, Problem, ShedChangeShape,
 };
 use super::state::{State, export};
 use crate::address::Range;
@@ -90,7 +90,8 @@ impl State {
         let ChangedShape { added, removed, altered } = ChangedShape::of(&changes);
         let changes = changes.iter().map(change_shape).collect();
         let (groups, owners) = (group_changes(&before, &after), owner_changes(&before, &after));
-        Ok(DiffShape { from, to, added, removed, altered, changes, groups, owners })
+        let shed = shed_changes(&before, &after);
+        Ok(DiffShape { from, to, added, removed, altered, changes, groups, owners, shed })
     }
 
     async fn became(&self, archive: &mut impl Archive, of: &str) -> Result<HistoryShape, Problem> {
@@ -221,15 +222,38 @@ pub(super) fn group_changes(before: &Groups, after: &Groups) -> Vec<GroupChangeS
     let edges = |group: Option<&Group>| {
         group.map(|group| group.edges.iter().map(|edge| edge.name.to_string()).collect::<Vec<_>>())
     };
+    let weights = |group: Option<&Group>| {
+        group.into_iter().flat_map(|group| &group.edges).map(|edge| edge.weight).collect::<Vec<_>>()
+    };
     let differs = |token: &Token| {
         let (before, after) = (before.groups.get(token), after.groups.get(token));
         (before != after).then(|| GroupChangeShape {
             token: token.to_string(),
             before: edges(before),
             after: edges(after),
+            weights_before: weights(before),
+            weights_after: weights(after),
         })
     };
     tokens.into_iter().filter_map(differs).collect()
+}
+
+/// The owners of whose entries another part is shed.
+fn shed_changes(before: &Groups, after: &Groups) -> Vec<ShedChangeShape> {
+    let keys: BTreeSet<&(Name, Name)> = before.shed.keys().chain(after.shed.keys()).collect();
+    let shares = |groups: &Groups, key: &(Name, Name)| {
+        let receivers = groups.shed.get(key).into_iter().flat_map(|part| part.receivers());
+        receivers.map(|(edge, share, _)| (edge.to_string(), share)).collect::<BTreeMap<_, _>>()
+    };
+    let differing = keys.into_iter().filter(|key| before.shed.get(*key) != after.shed.get(*key));
+    differing
+        .map(|key| ShedChangeShape {
+            owner: key.0.to_string(),
+            service: key.1.to_string(),
+            before: shares(before, key),
+            after: shares(after, key),
+        })
+        .collect()
 }
 
 /// The owners that another group answers for.

@@ -1,5 +1,7 @@
 //! The JSON of the past: generations, lifetimes of entries, differences.
 
+use std::collections::BTreeMap;
+
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -126,7 +128,7 @@ pub struct PoolShape {
 }
 
 /// How two generations differ, as they were published.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DiffShape {
     /// The one.
     pub from: u64,
@@ -144,6 +146,22 @@ pub struct DiffShape {
     pub groups: Vec<GroupChangeShape>,
     /// The owners that another group answers for.
     pub owners: Vec<OwnerChangeShape>,
+    /// The owners of whose entries another part is shed.
+    #[serde(default)]
+    pub shed: Vec<ShedChangeShape>,
+}
+
+/// An owner of whose entries another part is answered with another group.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ShedChangeShape {
+    /// The owner.
+    pub owner: String,
+    /// The service.
+    pub service: String,
+    /// The shares in the one, by edge.
+    pub before: BTreeMap<String, f64>,
+    /// The shares in the other.
+    pub after: BTreeMap<String, f64>,
 }
 
 /// An entry that differs.
@@ -174,6 +192,12 @@ pub struct GroupChangeShape {
     pub before: Option<Vec<String>>,
     /// Its edges in the other.
     pub after: Option<Vec<String>>,
+    /// The weights of its edges in the one.
+    #[serde(default)]
+    pub weights_before: Vec<u32>,
+    /// The weights of its edges in the other.
+    #[serde(default)]
+    pub weights_after: Vec<u32>,
 }
 
 /// An owner that another group answers for.
@@ -208,6 +232,10 @@ pub struct ConflictShape {
     pub claims: Vec<ConflictClaimShape>,
     /// How many more claims there are.
     pub more: usize,
+    /// Why the rule gives them so.
+    pub because: String,
+    /// What a person should do about it.
+    pub to_do: String,
 }
 
 /// One of the claims.

@@ -18,11 +18,12 @@ impl State {
                 self.export(request).map(Answer::File)
             }
             Operation::Conflicts => json(&self.conflict_shapes()),
-            Operation::Edges => json(&self.edges()),
+            Operation::Edges => json(&self.edges(now)),
             Operation::Held => json(&self.held()),
             Operation::Lookup(request) if request.at.is_none() && request.generation.is_none() => {
                 self.lookup(request).and_then(|found| json(&found))
             }
+            Operation::Plan => self.plans().and_then(|plans| json(&plans)),
             Operation::Status => json(&self.status(running, now)),
             _ => return None,
         })
@@ -57,6 +58,7 @@ impl From<CycleError> for Problem {
         match error {
             CycleError::Store(error) => error.into(),
             CycleError::Groups(_) => Self::new(500, "groups", "no groups", &error.to_string()),
+            CycleError::Steering(_) => Self::new(500, "steering", "not steered", &error.to_string()),
         }
     }
 }

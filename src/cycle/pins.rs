@@ -151,7 +151,7 @@ impl Cycle {
         let configured: BTreeSet<&Name> =
             self.settings.owners.iter().filter(|o| !o.edges.is_empty()).map(|o| &o.owner).collect();
         let service = Name::from(crate::config::DEFAULT_SERVICE);
-        let owners: BTreeSet<&Name> = ranges.entries().iter().map(|entry| &entry.owner).collect();
+        let owners = ranges.owners();
         let unknown: Vec<&str> = owners
             .into_iter()
             .filter(|owner| !configured.contains(owner) && groups.of(owner, &service).is_none())

@@ -5,21 +5,23 @@ use std::time::Duration;
 
 use jiff::SignedDuration;
 
+use super::steering::SteerSettings;
 use crate::config::{self, Config, Private};
 use crate::table::{
     BuildRules, ClaimSettings, GuardSettings, IngestSettings, MaxRange, Membership, Name, OwnerEdges,
-    PrivateSpace, Share, StaticLine, StaticMode,
+    PrivateSpace, Share, StaticLine, StaticLines, StaticMode,
 };
 
 /// All that the rules have to know of a configuration.
 #[derive(Clone, Debug)]
 pub(super) struct Settings {
     pub(super) members: BTreeMap<Name, Membership>,
-    pub(super) lines: Vec<StaticLine>,
+    pub(super) lines: StaticLines,
     pub(super) claims: ClaimSettings,
     pub(super) build: BuildRules,
     pub(super) guard: GuardSettings,
     pub(super) owners: Vec<OwnerEdges>,
+    pub(super) steer: SteerSettings,
     pub(super) first_publish: Share,
     ingest: BTreeMap<Name, IngestSettings>,
 }
@@ -35,7 +37,7 @@ impl Settings {
                     (bas.name.clone(), Membership { owner: bas.owner().clone(), priority: bas.priority })
                 })
                 .collect(),
-            lines: config.statics.iter().map(|line| static_line(config, line)).collect(),
+            lines: StaticLines::new(config.statics.iter().map(|line| static_line(config, line)).collect()),
             claims: ClaimSettings {
                 after: signed(config.stale.after),
                 takeover: signed(config.guard.takeover),
@@ -50,6 +52,7 @@ impl Settings {
             },
             guard: guard(&config.guard),
             owners: owners(config),
+            steer: SteerSettings::of(config),
             first_publish: share(config.poll.first_publish),
             ingest: config.bas.values().map(|bas| (bas.name.clone(), ingest(config, bas))).collect(),
         }

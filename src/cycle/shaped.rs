@@ -1,5 +1,6 @@
 //! What is known, as the shapes have it.
 
+use super::conflict_words::{because, to_do};
 use super::shapes::{ConflictClaimShape, ConflictShape, EntryShape, HeldRangeShape, HeldShape};
 use crate::address::prefixes;
 use crate::table::{Conflict, ConflictClaim, Entry, Hold, Listed, Name};
@@ -58,6 +59,8 @@ pub(super) fn conflict_shape(conflict: &Conflict) -> ConflictShape {
         rule: word(&conflict.rule),
         claims: conflict.claims.iter().map(claim).collect(),
         more: conflict.more,
+        because: because(conflict).to_owned(),
+        to_do: to_do(conflict),
     }
 }
 

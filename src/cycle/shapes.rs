@@ -9,9 +9,12 @@ pub use super::explain::{ClaimShape, ExplainShape, RefusedShape};
 pub use super::outlook::OutlookShape;
 pub use super::past_shapes::{
     ActShape, ChangeShape, ConflictClaimShape, ConflictShape, DiffShape, GenerationShape, GroupChangeShape,
-    HistoryShape, HourShape, LifetimeShape, OwnedShape, OwnerChangeShape, PoolShape,
+    HistoryShape, HourShape, LifetimeShape, OwnedShape, OwnerChangeShape, PoolShape, ShedChangeShape,
 };
-pub use super::status_shapes::{BasShape, ExportShape, StatusShape};
+pub use super::status_shapes::{
+    BasShape, EffectShape, ExportShape, LastRefusedShape, NotificationsShape, StatusShape,
+};
+pub use super::steer_shapes::{EdgeWeightShape, PlannedShape, SteeringShape};
 pub use super::walked::{polled_shape, walk_shape};
 use crate::table::Change;
 
@@ -29,6 +32,13 @@ pub struct TableShape {
     pub detail: Option<String>,
     /// How many rows were read.
     pub rows: u64,
+    /// Requests sent for it, tries after the first not counted; none where it was not asked for
+    /// just now.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub requests: Option<u32>,
+    /// How long it took.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub duration_ms: Option<u64>,
 }
 
 /// One range as a router lists it.
@@ -57,6 +67,24 @@ pub struct RangeShape {
     pub used: Option<u64>,
     /// The fewest prefixes that make it up.
     pub prefixes: Vec<String>,
+    /// How long the prefixes are that are delegated out of an IPv6 range.
+    #[serde(default)]
+    pub delegated_len: Option<u8>,
+}
+
+/// A VRF that pools were seen in.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct VrfShape {
+    /// The VRF as the router names it; empty for the default one.
+    pub vrf: String,
+    /// The space that it belongs to; null: none, so its pools enter no table.
+    pub space: Option<String>,
+    /// How many pools.
+    pub pools: usize,
+    /// How many ranges.
+    pub ranges: usize,
+    /// How many IPv4 addresses and IPv6 /64s, in decimal digits.
+    pub units: String,
 }
 
 /// A row that claims nothing, and why.
@@ -70,6 +98,9 @@ pub struct RejectedShape {
     pub reason: String,
     /// In words.
     pub detail: String,
+    /// All of it in a sentence.
+    #[serde(default)]
+    pub sentence: String,
 }
 
 /// What `walk` found.
@@ -104,6 +135,9 @@ pub struct WalkShape {
     pub tables: Vec<TableShape>,
     /// The ranges, in the router's order.
     pub ranges: Vec<RangeShape>,
+    /// The VRFs that they are in, by name.
+    #[serde(default)]
+    pub vrfs: Vec<VrfShape>,
     /// The rows that claim nothing.
     pub rejected: Vec<RejectedShape>,
 }
@@ -287,8 +321,11 @@ pub struct LookupShape {
     pub entry: Option<EntryShape>,
     /// The group that answers.
     pub group: String,
-    /// Its edges, in order.
+    /// The edges that it answers with, in order.
     pub edges: Vec<String>,
+    /// Their weights.
+    #[serde(default)]
+    pub weights: Vec<u32>,
     /// The generation that was looked up in.
     pub generation: u64,
 }

@@ -5,25 +5,30 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use jiff::Timestamp;
 
 use super::exports::{export_shape, published_shape};
-use super::operation::{Answer, ExportRequest, LookupRequest};
+use super::operation::{Answer, ExportRequest, LookupRequest, TemplateRequest};
 use super::settings::Settings;
 use super::shaped::{addresses, conflict_shape, entry_shape, held_shape, some, word};
 use super::shapes::{
     BasShape, ChangedShape, ConflictShape, DrainShape, HeldShape, LookupShape, PinShape, Problem,
     ProgressShape, StatusShape, TableShape,
 };
+use super::status_shapes::notifications_shape;
+use super::steering::Steering;
 use crate::config::{Config, DEFAULT_SERVICE};
-use crate::format::{Scope, Stamp, View, ViewError, by_name, default_group};
-use crate::publish::{Export, Published};
+use crate::format::groups::{BadDomain, Context};
+use crate::format::{Scope, Stamp, Template, View, ViewError, by_name, default_group};
+use crate::publish::{Export, Published, Standing};
 use crate::store::{Loaded, Past};
 use crate::table::{
     Conflict, Drain, Drains, Fleet, GuardMemory, Hold, Membership, Memory, Name, Pin, PinKind, Snapshot,
     Table, build, claims, diff,
 };
+use crate::trap::Tally;
 
 /// What is known at one moment.
 #[derive(Clone, Debug)]
@@ -48,9 +53,15 @@ pub struct State {
     /// What is held.
     pub guard: GuardMemory,
     /// What overlaps.
-    pub conflicts: Vec<Conflict>,
+    pub conflicts: Arc<Vec<Conflict>>,
     /// What became of the last publication, by export.
     pub published: BTreeMap<Name, Published>,
+    /// What is remembered of those before.
+    pub standings: BTreeMap<Name, Standing>,
+    /// What was counted of notifications, where they are listened for.
+    pub notifications: Option<Arc<Tally>>,
+    /// What is known of the edges' loads.
+    pub steering: Steering,
 }
 
 impl State {
@@ -78,8 +89,11 @@ impl State {
             shown: loaded.shown,
             memories: loaded.memories,
             guard: loaded.guard,
-            conflicts: Vec::new(),
+            conflicts: Arc::default(),
             published: BTreeMap::new(),
+            standings: BTreeMap::new(),
+            notifications: None,
+            steering: Steering::of(loaded.steering.as_deref()),
         }
     }
 
@@ -91,6 +105,9 @@ impl State {
             ..(*self.snapshot).clone()
         });
         (self.config, self.exports) = (config, exports);
+        let stays = |name: &Name| self.exports.iter().any(|export| export.name == *name);
+        self.published.retain(|name, _| stays(name));
+        self.standings.retain(|name, _| stays(name));
     }
 
     /// The ranges that are pinned.
@@ -136,8 +153,9 @@ impl State {
     /// Finds what overlaps, where no build has done so yet.
     pub fn find_conflicts(&mut self, now: Timestamp) {
         let settings = Settings::of(&self.config);
-        let claimed = claims(self.fleet(&settings.members), &settings.lines, &settings.claims, now);
-        self.conflicts = build(claimed.claims, &self.table, &settings.build).conflicts;
+        let (lines, rules) = (settings.lines.lines(), &settings.build);
+        let claimed = claims(self.fleet(&settings.members), lines, &settings.claims, now);
+        self.conflicts = Arc::new(build(claimed.claims, &self.table, rules).conflicts);
     }
 
     pub(super) fn fleet<'a>(&'a self, members: &'a BTreeMap<Name, Membership>) -> Fleet<'a> {
@@ -225,12 +243,22 @@ impl State {
             bas: self.config.bas.keys().map(|name| self.bas_shape(name, now)).collect(),
             held: self.guard.holds.len(),
             conflicts: self.conflicts.len(),
+            notifications: self.notifications.as_deref().map(notifications_shape),
+            steering: self.steering_shapes(),
             exports: {
-                let interval = self.config.poll.interval;
-                let shape = |e: &Export| export_shape(e, self.published.get(&e.name), interval);
+                let poll = self.slowest_poll();
+                let shape = |e: &Export| {
+                    export_shape(e, self.published.get(&e.name), self.standings.get(&e.name), poll, now)
+                };
                 self.exports.iter().map(shape).collect()
             },
         }
+    }
+
+    /// How long a change on a router may wait until it is read and committed.
+    fn slowest_poll(&self) -> Duration {
+        let own = self.config.bas.values().map(|bas| bas.interval.unwrap_or(self.config.poll.interval));
+        own.max().unwrap_or(self.config.poll.interval).saturating_add(self.config.poll.batch)
     }
 
     fn bas_shape(&self, name: &Name, now: Timestamp) -> BasShape {
@@ -260,6 +288,8 @@ impl State {
                     reason: some(&table.reason),
                     detail: None,
                     rows: table.rows,
+                    requests: None,
+                    duration_ms: None,
                 })
                 .collect(),
         }
@@ -276,7 +306,7 @@ pub(super) fn look(
     // Viewers' addresses come IPv4-mapped from dual-stack sockets (RFC 4291, 2.5.5.2).
     let entry = snapshot.table.lookup(space, ip.to_canonical());
     let group = match entry {
-        Some(entry) => Cow::Borrowed(snapshot.groups.of(&entry.owner, service).ok_or_else(|| {
+        Some(entry) => Cow::Borrowed(snapshot.groups.answer(entry, service).ok_or_else(|| {
             inconsistent(ViewError::NoGroup { owner: entry.owner.clone(), service: service.clone() })
         })?),
         None => default_group(snapshot, service),
@@ -287,7 +317,8 @@ pub(super) fn look(
         covered: entry.is_some(),
         entry: entry.map(|entry| entry_shape(entry, group.token.as_str())),
         group: group.token.to_string(),
-        edges: group.edges.iter().map(|edge| edge.name.to_string()).collect(),
+        edges: group.answering().map(|edge| edge.name.to_string()).collect(),
+        weights: group.answering().map(|edge| edge.weight).collect(),
         generation: snapshot.generation,
     })
 }
@@ -297,8 +328,12 @@ pub(super) fn look(
 /// # Errors
 /// As [`State::export`].
 pub fn export(snapshot: &Snapshot, request: &ExportRequest, config: &Config) -> Result<Vec<u8>, Problem> {
-    let format = by_name(&request.format)
-        .map_err(|e| Problem::new(404, "unknown-format", "there is no such format", &e.to_string()))?;
+    let own = request.template.as_ref().map(template).transpose()?;
+    let format = match &own {
+        Some(template) => template,
+        None => by_name(&request.format)
+            .map_err(|e| Problem::new(404, "unknown-format", "there is no such format", &e.to_string()))?,
+    };
     if let Some(space) = &request.space
         && !config.spaces.contains_key(space.as_str())
     {
@@ -317,7 +352,20 @@ pub fn export(snapshot: &Snapshot, request: &ExportRequest, config: &Config) -> 
     Ok(rendered.bytes())
 }
 
-fn inconsistent(error: ViewError) -> Problem {
+/// The template of a request.
+fn template(from: &TemplateRequest) -> Result<Template, Problem> {
+    let wrong = |detail: String| Problem::new(422, "template", "this is no template", &detail);
+    let domain = |name: &String| name.parse().map_err(|e: BadDomain| wrong(e.to_string()));
+    let context = Context {
+        name: from.name.as_ref().map(domain).transpose()?,
+        ttl: from.ttl,
+        nameservers: from.nameserver.iter().map(domain).collect::<Result<_, _>>()?,
+        table: None,
+    };
+    Template::parse(&from.text, &context).map_err(|e| wrong(e.to_string()))
+}
+
+pub(super) fn inconsistent(error: ViewError) -> Problem {
     Problem::new(500, "inconsistent", "table and groups do not fit together", &error.to_string())
 }
 

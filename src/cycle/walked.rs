@@ -1,9 +1,11 @@
 //! One poll, as `walk` and `poll` show it.
 
+use std::time::Duration;
+
 use super::shaped::word;
-use super::shapes::{PolledShape, RangeShape, RejectedShape, TableShape, WalkShape};
+use super::shapes::{PolledShape, RangeShape, RejectedShape, TableShape, VrfShape, WalkShape};
 use crate::address::prefixes;
-use crate::poll::{Polled, TableResult};
+use crate::poll::{Polled, SeenVrf, TableResult};
 use crate::table::{Listed, TableOutcome};
 
 /// A poll, as `walk` shows it: ranges in the router's order, nothing merged.
@@ -19,9 +21,10 @@ pub fn walk_shape(polled: &Polled) -> WalkShape {
         notes: polled.notes.clone(),
         requests: polled.cost.requests,
         retries: polled.cost.retries,
-        duration_ms: polled.duration.as_millis().try_into().unwrap_or(u64::MAX),
+        duration_ms: milliseconds(polled.duration),
         tables: polled.tables.iter().map(table_shape).collect(),
-        ranges: polled.ranges().map(range_shape).collect(),
+        ranges: polled.ranges().map(|listed| range_shape(listed, polled.delegated_len(listed))).collect(),
+        vrfs: polled.vrfs().iter().map(vrf_shape).collect(),
         rejected: polled
             .rejected
             .iter()
@@ -30,6 +33,7 @@ pub fn walk_shape(polled: &Polled) -> WalkShape {
                 index: row.index.clone(),
                 reason: word(&row.reason),
                 detail: row.detail.clone(),
+                sentence: row.sentence(),
             })
             .collect(),
     }
@@ -42,7 +46,7 @@ pub fn polled_shape(polled: &Polled) -> PolledShape {
         state: word(&polled.state),
         reason: polled.reason.map(|r| r.to_string()),
         detail: some(&polled.detail),
-        duration_ms: polled.duration.as_millis().try_into().unwrap_or(u64::MAX),
+        duration_ms: milliseconds(polled.duration),
         requests: polled.cost.requests,
         tables: polled.tables.iter().map(table_shape).collect(),
     }
@@ -64,10 +68,26 @@ fn table_shape(result: &TableResult) -> TableShape {
         reason,
         detail: some(&result.detail),
         rows: result.rows,
+        requests: result.repetitions.map(|_| result.spent.requests),
+        duration_ms: result.repetitions.map(|_| milliseconds(result.spent.duration)),
     }
 }
 
-fn range_shape(listed: &Listed) -> RangeShape {
+fn milliseconds(duration: Duration) -> u64 {
+    duration.as_millis().try_into().unwrap_or(u64::MAX)
+}
+
+fn vrf_shape(seen: &SeenVrf) -> VrfShape {
+    VrfShape {
+        vrf: seen.vrf.to_string(),
+        space: seen.space.as_ref().map(ToString::to_string),
+        pools: seen.pools,
+        ranges: seen.ranges,
+        units: seen.units.to_string(),
+    }
+}
+
+fn range_shape(listed: &Listed, delegated_len: Option<u8>) -> RangeShape {
     RangeShape {
         pool: listed.pool.text().to_owned(),
         pool_hex: listed.pool.hex(),
@@ -80,5 +100,6 @@ fn range_shape(listed: &Listed) -> RangeShape {
         size: listed.size,
         used: listed.used,
         prefixes: prefixes(listed.range).map(|p| p.to_string()).collect(),
+        delegated_len,
     }
 }

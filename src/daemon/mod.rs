@@ -1,7 +1,10 @@
 //! The service: a schedule, the one task that owns the store, the control socket, and a
 //! clean stop.
 
+mod identity;
 mod listen;
+mod loads;
+mod notices;
 mod owner;
 mod publisher;
 mod schedule;
@@ -81,8 +84,10 @@ pub async fn run(site: Site, reload: Reload) -> Result<(), DaemonError> {
     let (handle, requests) = Handle::new(QUEUE);
     let stop = CancellationToken::new();
     let sockets = listen::Sockets::open(&site.config).await?;
+    let (notices, listener) = notices::open(&site.config, &transport).await?.unzip();
     let serving = sockets.serve(handle.clone(), stop.clone());
-    let owner = owner::Owner::new(cycle, site, transport, reload);
+    let owner = owner::Owner::new(cycle, site, transport, reload, notices);
+    let listening = listener.map(|listener| tokio::spawn(listener.run(stop.clone())));
     let mut owning = tokio::spawn(owner.run(requests, stop.clone()));
     tell(&[NotifyState::Ready]);
     tracing::info!("ready");
@@ -106,6 +111,10 @@ pub async fn run(site: Site, reload: Reload) -> Result<(), DaemonError> {
         None => owning.await,
     };
     serving.close(Duration::from_secs(2)).await;
+    if let Some(listening) = listening {
+        // It was told to stop, and holds nothing.
+        listening.abort();
+    }
     match ended {
         Ok(result) => Ok(result?),
         Err(e) => Err(DaemonError::System {

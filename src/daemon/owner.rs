@@ -1,6 +1,8 @@
 //! The one task that owns the store: it starts polls when they are due, takes in what they
 //! find in batches, has the result published, and answers requests in between.
 
+mod polls;
+
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -13,7 +15,10 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
-use super::publisher::Publisher;
+use self::polls::ring;
+use super::loads::Loads;
+use super::notices::Notices;
+use super::publisher::Consumers;
 use super::schedule::Schedule;
 use super::waiting::Waiting;
 use super::{Reload, Site, tell};
@@ -23,9 +28,11 @@ use crate::cycle::{
     ReloadRequest, Reply, Who, chosen, poll_shape, published_shape,
 };
 use crate::http::Request;
+use crate::load::Collected;
 use crate::poll::State;
 use crate::snmp::Transport;
 use crate::table::{Approved, Name};
+use crate::trap::Pacing;
 
 /// How often what is remembered is written, and what the clock alone changes is looked at.
 const TICK: Duration = Duration::from_secs(30);
@@ -51,19 +58,35 @@ pub(super) struct Owner {
     /// What has arrived and is not taken in yet, and until when it may wait.
     batch: Vec<Arrived>,
     batch_ends: Option<Instant>,
-    publisher: Publisher,
+    consumers: Consumers,
+    loads: Loads,
     waiting: Vec<Waiting>,
     /// What was done, and is answered once it is published.
     acted: Vec<(Reply, oneshot::Sender<Reply>)>,
     /// BASes to be polled again soon.
     soon: BTreeMap<Name, Instant>,
+    /// Who has notified us, where that is listened for, and when a poll comes of it.
+    notices: Option<Notices>,
+    pacing: Pacing,
     ticks: u32,
 }
 
 impl Owner {
-    pub(super) fn new(cycle: Cycle, site: Site, transport: Transport, reload: Reload) -> Self {
+    pub(super) fn new(
+        mut cycle: Cycle,
+        site: Site,
+        transport: Transport,
+        reload: Reload,
+        mut notices: Option<Notices>,
+    ) -> Self {
         let epoch = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let fleet = Fleet::new(&site.config, Arc::clone(&site.library), transport.clone());
+        let consumers = Consumers::new(&site.exports);
+        if let Some(notices) = &mut notices {
+            cycle.show_notifications(Arc::clone(&notices.tally));
+            notices.configure(&site.config, &fleet);
+        }
+        let loads = Loads::new(&site.config, transport.clone());
         let mut owner = Self {
             cycle,
             keys: site.config.control.keys(),
@@ -76,10 +99,13 @@ impl Owner {
             polls: JoinSet::new(),
             batch: Vec::new(),
             batch_ends: None,
-            publisher: Publisher::default(),
+            consumers,
+            loads,
             waiting: Vec::new(),
             acted: Vec::new(),
             soon: BTreeMap::new(),
+            notices,
+            pacing: Pacing::default(),
             ticks: 0,
         };
         owner.set_schedule();
@@ -93,7 +119,7 @@ impl Owner {
         stop: CancellationToken,
     ) -> Result<(), CycleError> {
         // A store that was filled is published at once, as old as it is.
-        self.publish();
+        self.publish(false);
         let mut tick = tokio::time::interval(TICK);
         loop {
             self.start_polls();
@@ -106,12 +132,14 @@ impl Owner {
                 },
                 () = until(self.batch_ends) => self.take_in().await,
                 () = until(next) => {}
+                () = ring(self.notices.as_ref()) => self.notified(),
                 Some(request) = requests.recv() => self.asked(request).await,
-                published = self.publisher.done() => {
-                    self.cycle.note_published(published);
+                report = self.consumers.next() => {
+                    self.cycle.note_published(report);
                     self.answer_waiting();
                     self.answer_acted();
                 }
+                read = self.loads.read() => self.steer(&read).await,
                 _ = tick.tick() => self.tick().await,
             }
         }
@@ -131,51 +159,12 @@ impl Owner {
         self.schedule.set(&fleet, now, |name| memories.get(name).is_some_and(|m| m.last_complete.is_some()));
     }
 
-    /// When a poll may begin next; none while as many run as may.
-    fn next_poll(&self) -> Option<Instant> {
-        let due = self.schedule.next().map(|due| self.started + due);
-        let due = due.into_iter().chain(self.soon.values().min().copied()).min();
-        due.filter(|_| self.polls.len() < self.most_polls())
-    }
-
-    /// The fleet has as many slots as are configured; routers that do not answer have none.
-    fn most_polls(&self) -> usize {
-        let slots = usize::try_from(self.site.config.poll.concurrency).unwrap_or(usize::MAX);
-        slots.saturating_mul(POLLS_PER_SLOT)
-    }
-
-    /// Starts what is due, as far as there is room.
-    fn start_polls(&mut self) {
-        let ripe: Vec<Name> =
-            self.soon.iter().filter(|(_, at)| **at <= Instant::now()).map(|(name, _)| name.clone()).collect();
-        for name in ripe {
-            self.soon.remove(&name);
-            self.schedule.force(&name, self.now());
-        }
-        while self.polls.len() < self.most_polls() {
-            let Some(due) = self.schedule.take(self.now()) else { break };
-            let config = &self.site.config;
-            let memory = self.cycle.memory(&due.bas);
-            let job = config
-                .bas
-                .get(&due.bas)
-                .and_then(|bas| self.fleet.job(config, bas, &memory, due.scheduled, Timestamp::now()));
-            let Some(job) = job else {
-                tracing::error!(bas = %due.bas, "cannot be polled: no credentials or no descriptor");
-                self.schedule.done(&due.bas, true, self.started.elapsed());
-                continue;
-            };
-            let fleet = self.fleet.clone();
-            self.polls.spawn(async move {
-                let polled = fleet.poll(job).await;
-                Arrived { polled, scheduled: due.scheduled, at: Timestamp::now() }
-            });
-        }
-    }
-
     fn arrived(&mut self, arrived: Arrived) {
         let polled = &arrived.polled;
         let failed = polled.state != State::Complete;
+        if let Some(notices) = self.notices.as_ref().filter(|_| polled.cost.bytes > 0) {
+            notices.found(&self.site.config, &polled.name, polled.address.ip());
+        }
         self.schedule.done(&polled.name, failed, self.started.elapsed());
         if failed {
             let before = self.cycle.state().memories.get(&polled.name);
@@ -209,6 +198,8 @@ impl Owner {
         self.batch_ends = None;
         let batch = std::mem::take(&mut self.batch);
         let publish = self.waiting.iter().any(|w| w.publish && w.is_complete());
+        // Whoever asked for a poll sees what comes of it, also where a consumer failed before.
+        let asked = self.waiting.iter().any(|w| w.dry.is_none() && w.is_complete());
         match self.cycle.absorb(batch, &Approved::default(), publish, Timestamp::now()).await {
             Ok(absorbed) => {
                 for name in &absorbed.settling {
@@ -217,7 +208,9 @@ impl Owner {
                 self.waiting.iter_mut().for_each(|waiting| waiting.add(&absorbed));
                 if absorbed.news {
                     tracing::info!(generation = self.cycle.state().snapshot.generation, "committed");
-                    self.publish();
+                }
+                if absorbed.news || asked {
+                    self.publish(asked);
                 }
             }
             Err(e) => tracing::error!(error = %e, "the batch is not committed; the table stays as it was"),
@@ -225,13 +218,25 @@ impl Owner {
         self.answer_waiting();
     }
 
-    fn publish(&mut self) {
-        self.publisher.want(&self.site.exports, &self.cycle.state().snapshot);
+    /// Moves weights by a reading of the loads, and has them published.
+    async fn steer(&mut self, read: &Collected) {
+        match self.cycle.take_loads(read, Timestamp::now()).await {
+            Ok(true) => {
+                tracing::info!(generation = self.cycle.state().snapshot.generation, "steered");
+                self.publish(false);
+            }
+            Ok(false) => {}
+            Err(e) => tracing::error!(error = %e, "not steered; the weights stay as they were"),
+        }
+    }
+
+    fn publish(&mut self, at_once: bool) {
+        self.consumers.want(&self.cycle.state().snapshot, at_once);
     }
 
     /// Answers those whose BASes have all been read, once what came of them is published.
     fn answer_waiting(&mut self) {
-        if !self.publisher.is_idle() || self.batch_ends.is_some() {
+        if !self.consumers.is_idle() || self.batch_ends.is_some() {
             return;
         }
         let (ready, waiting) = std::mem::take(&mut self.waiting).into_iter().partition(Waiting::is_complete);
@@ -256,11 +261,18 @@ impl Owner {
 
     async fn asked(&mut self, Request { operation, who, reply }: Request) {
         match operation {
-            Operation::Poll(request) => return self.asked_to_poll(&request, reply),
+            Operation::Poll(request) => {
+                if let Err(problem) = self.cycle.forget(&request, &who, Timestamp::now()).await {
+                    // Whoever asked may have left.
+                    let _ = reply.send(Err(problem));
+                    return;
+                }
+                return self.asked_to_poll(&request, reply);
+            }
             Operation::Reload(request) => {
                 let done = self.read_configuration(&request, &who).await;
                 // Another configuration may publish the same table otherwise.
-                self.publish();
+                self.publish(true);
                 self.acted.push((done, reply));
                 self.answer_acted();
                 return;
@@ -274,14 +286,14 @@ impl Owner {
             let _ = reply.send(answer);
             return;
         }
-        self.publish();
+        self.publish(true);
         self.acted.push((answer, reply));
         self.answer_acted();
     }
 
     /// Answers those whose acts are published.
     fn answer_acted(&mut self) {
-        if !self.publisher.is_idle() {
+        if !self.consumers.is_idle() {
             return;
         }
         for (answer, reply) in std::mem::take(&mut self.acted) {
@@ -330,7 +342,13 @@ impl Owner {
         }
         self.fleet = Fleet::new(&site.config, Arc::clone(&site.library), self.transport.clone())
             .remembering(&self.fleet);
+        self.consumers.set(&site.exports);
         self.site = site;
+        if let Some(notices) = &mut self.notices {
+            notices.configure(&self.site.config, &self.fleet);
+        }
+        self.pacing.retain(|name| self.site.config.bas.contains_key(name));
+        self.loads.reconfigure(&self.site.config);
         self.set_schedule();
         tracing::info!(bas = self.site.config.bas.len(), "the configuration was read anew");
         reloaded.and_then(|shape| json(&shape))
@@ -371,16 +389,12 @@ impl Owner {
     async fn end(mut self) -> Result<(), CycleError> {
         self.polls.abort_all();
         self.take_in().await;
-        while !self.publisher.is_idle() {
-            match tokio::time::timeout(LAST_PUBLICATION, self.publisher.done()).await {
-                Ok(published) => self.cycle.note_published(published),
-                Err(_) => {
-                    tracing::warn!("a publication did not end in time; the next start does it again");
-                    break;
-                }
-            }
-        }
         self.keep_keys().await;
+        let (reports, ended) = self.consumers.stop(LAST_PUBLICATION).await;
+        reports.into_iter().for_each(|report| self.cycle.note_published(report));
+        if !ended {
+            tracing::warn!("a publication did not end in time; the next start does it again");
+        }
         self.cycle.flush().await?;
         self.cycle.close().await
     }

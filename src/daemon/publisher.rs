@@ -1,55 +1,116 @@
-//! Publishing beside the owner of the store: a consumer that takes its time delays neither
-//! polls nor requests. One publication at a time; what changes meanwhile comes with the next.
+//! Publishing beside the owner of the store, each export by itself: a consumer that takes its
+//! time delays neither polls, nor requests, nor other consumers.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use jiff::Timestamp;
-use tokio::task::JoinHandle;
+use tokio::sync::mpsc;
+use tokio::time::timeout_at;
 
-use crate::cycle::publish_all;
-use crate::publish::{Export, Published};
-use crate::table::Snapshot;
+use crate::publish::{Clock, Export, Publisher, Report};
+use crate::table::{Name, Snapshot};
 
-/// Publications, one after the other.
-#[derive(Debug, Default)]
-pub(super) struct Publisher {
-    running: Option<JoinHandle<Vec<Published>>>,
-    wanted: Option<(Arc<Vec<Export>>, Arc<Snapshot>)>,
+/// How many reports may wait for the owner of the store.
+const REPORTS: usize = 64;
+
+/// The exports' tasks, and how far each has come.
+#[derive(Debug)]
+pub(super) struct Consumers {
+    publisher: Publisher,
+    reports: mpsc::Receiver<Report>,
+    exports: Arc<Vec<Export>>,
+    /// The newest offer.
+    offered: u64,
+    /// The newest that ended pauses after failures.
+    called: u64,
+    reached: BTreeMap<Name, Reached>,
 }
 
-impl Publisher {
-    /// Wants a snapshot published, instead of any that has not been begun.
-    pub(super) fn want(&mut self, exports: &Arc<Vec<Export>>, snapshot: &Arc<Snapshot>) {
-        if snapshot.filled {
-            self.wanted = Some((Arc::clone(exports), Arc::clone(snapshot)));
-            self.begin();
+/// How far an export has come.
+#[derive(Clone, Copy, Debug)]
+struct Reached {
+    offer: u64,
+    /// It is left alone for a while.
+    paused: bool,
+}
+
+impl Consumers {
+    /// A task for each export; they wait for something to publish.
+    pub(super) fn new(exports: &Arc<Vec<Export>>) -> Self {
+        let clock: Clock = Arc::new(Timestamp::now);
+        let (sender, reports) = mpsc::channel(REPORTS);
+        Self {
+            publisher: Publisher::start(exports.iter().cloned(), &clock, &sender),
+            reports,
+            exports: Arc::clone(exports),
+            offered: 0,
+            called: 0,
+            reached: BTreeMap::new(),
         }
     }
 
-    /// Whether nothing is being published, nor wanted to be.
-    pub(super) fn is_idle(&self) -> bool {
-        self.running.is_none() && self.wanted.is_none()
+    /// Takes the exports of another configuration over; what is wanted next brings them to it.
+    pub(super) fn set(&mut self, exports: &Arc<Vec<Export>>) {
+        self.publisher.set(exports.iter().cloned());
+        self.exports = Arc::clone(exports);
+        self.reached.retain(|name, _| exports.iter().any(|export| export.name == *name));
     }
 
-    /// Waits for the publication that runs, for ever where none does; then the next begins.
-    pub(super) async fn done(&mut self) -> Vec<Published> {
-        let Some(running) = &mut self.running else { return std::future::pending().await };
-        let ended = running.await;
-        self.running = None;
-        self.begin();
-        ended.unwrap_or_else(|e| {
-            tracing::error!(error = %e, "a publication was broken off");
-            Vec::new()
-        })
-    }
-
-    fn begin(&mut self) {
-        if self.running.is_some() {
+    /// Wants a snapshot published, instead of any that has not been begun. `at_once` also by
+    /// those that are left alone after a failure.
+    pub(super) fn want(&mut self, snapshot: &Arc<Snapshot>, at_once: bool) {
+        if !snapshot.filled {
             return;
         }
-        if let Some((exports, snapshot)) = self.wanted.take() {
-            let publication = async move { publish_all(&exports, &snapshot, Timestamp::now()).await };
-            self.running = Some(tokio::spawn(publication));
+        if at_once {
+            self.offered = self.publisher.offer_at_once(Arc::clone(snapshot));
+            self.called = self.offered;
+        } else {
+            self.offered = self.publisher.offer(Arc::clone(snapshot));
         }
+    }
+
+    /// Whether all exports have done what is wanted, or are left alone after a failure that
+    /// nobody asked to try again.
+    pub(super) fn is_idle(&self) -> bool {
+        let idle = |reached: &Reached| {
+            reached.offer >= self.offered || reached.paused && reached.offer >= self.called
+        };
+        self.offered == 0
+            || self.exports.iter().all(|export| self.reached.get(&export.name).is_some_and(idle))
+    }
+
+    /// The next report. Cancelling it loses none.
+    pub(super) async fn next(&mut self) -> Report {
+        match self.reports.recv().await {
+            Some(report) => {
+                if report.published.is_some() && self.exports.iter().any(|e| e.name == report.export) {
+                    let paused = report.standing.retry_at.is_some();
+                    self.reached.insert(report.export.clone(), Reached { offer: report.offer, paused });
+                }
+                report
+            }
+            // The publisher itself can report as long as it is there.
+            None => std::future::pending().await,
+        }
+    }
+
+    /// Ends: what was begun is brought to its end, for so long; what waits is left to the
+    /// next start. The last reports come back, and whether all ended in time.
+    pub(super) async fn stop(self, patience: Duration) -> (Vec<Report>, bool) {
+        let Self { publisher, mut reports, .. } = self;
+        let end = tokio::time::Instant::now() + patience;
+        let stopping = tokio::spawn(publisher.stop());
+        let mut last = Vec::new();
+        while let Ok(report) = timeout_at(end, reports.recv()).await {
+            match report {
+                Some(report) => last.push(report),
+                None => return (last, true),
+            }
+        }
+        stopping.abort();
+        (last, false)
     }
 }

@@ -115,6 +115,11 @@ impl Schedule {
         }
     }
 
+    /// Whether a poll of a BAS runs.
+    pub fn is_running(&self, name: &Name) -> bool {
+        self.slots.get(name).is_some_and(|slot| slot.running)
+    }
+
     /// How many polls run.
     pub fn running(&self) -> usize {
         self.slots.values().filter(|s| s.running).count()

@@ -12,6 +12,7 @@
 use super::groups::case_clash;
 use super::lines::{Reader, head, prefix, push};
 use super::readback::Collector;
+use super::text::push_prefix;
 use super::{Format, ReadBack, ReadError, RenderError, Rendered, Spaces, Stamp, View, by_group, one_space};
 use crate::address::{Range, prefixes};
 use crate::table::Token;
@@ -48,7 +49,9 @@ impl Format for BindAcl {
         for (token, ranges) in groups {
             push(&mut body, format_args!("acl \"{}{token}\" {{\n", dot(token.as_str())));
             for prefix in ranges.iter().copied().flat_map(prefixes) {
-                push(&mut body, format_args!("  {prefix};\n"));
+                body.push_str("  ");
+                push_prefix(&mut body, prefix);
+                body.push_str(";\n");
                 rows += 1;
             }
             if ranges.is_empty() {

@@ -20,9 +20,10 @@ use super::groups::answering;
 use super::json::json_error;
 use super::lines::prefix;
 use super::readback::Collector;
+use super::text::push_prefix;
 use super::{
-    Format, Limit, Limits, ReadBack, ReadError, RenderError, Rendered, Spaces, Stamp, View, by_group,
-    one_space,
+    Carries, Format, Limit, Limits, ReadBack, ReadError, RenderError, Rendered, Spaces, Stamp, View,
+    by_group, one_space,
 };
 use crate::address::{Family, Range, prefixes};
 use crate::table::Token;
@@ -71,6 +72,10 @@ impl Format for Czf {
         self.about
     }
 
+    fn carries(&self) -> Carries {
+        if self.deep { Carries::Order } else { Carries::Tokens }
+    }
+
     fn spaces(&self) -> Spaces {
         Spaces::One
     }
@@ -114,7 +119,12 @@ impl Czf {
     fn zone(&self, view: &View<'_>, token: &Token, ranges: &[Range]) -> Zone<'static> {
         let list = |family| {
             let own = ranges.iter().copied().filter(|range| range.family() == family);
-            own.flat_map(prefixes).map(|prefix| prefix.to_string().into()).collect()
+            let text = |prefix| {
+                let mut text = String::with_capacity(18);
+                push_prefix(&mut text, prefix);
+                text.into()
+            };
+            own.flat_map(prefixes).map(text).collect()
         };
         let group = view.groups().find(|group| group.token == *token).filter(|_| self.deep);
         let names = |group| answering(view, group).iter().map(|edge| edge.name.to_string()).collect();

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::entry_json::{self, EntryIn};
 use super::readback::Collector;
-use super::{Format, ReadBack, ReadError, RenderError, Rendered, Spaces, Stamp, View};
+use super::{Carries, Format, ReadBack, ReadError, RenderError, Rendered, Spaces, Stamp, View};
 use crate::table::{GroupEdge, Token};
 
 /// See the module.
@@ -26,6 +26,10 @@ impl Format for Json {
 
     fn about(&self) -> &'static str {
         "everything as one JSON document, for programs of your own"
+    }
+
+    fn carries(&self) -> Carries {
+        Carries::Weights
     }
 
     fn spaces(&self) -> Spaces {

@@ -16,10 +16,9 @@ use std::fmt::Write;
 use std::net::{IpAddr, Ipv4Addr};
 use std::time::Duration;
 
-use ipnet::IpNet;
-
 use super::carried::{carried, part};
 use super::readback::Collector;
+use super::text::{self, push_prefix, push_range};
 use super::{
     Format, Limit, Limits, ReadBack, ReadError, RenderError, Rendered, Spaces, Stamp, View, one_space,
 };
@@ -149,7 +148,8 @@ impl Format for Lines {
     fn render(&self, view: &View<'_>, stamp: &Stamp) -> Result<Rendered, RenderError> {
         one_space(self.name, view)?;
         self.refuse_too_many(view)?;
-        let mut body = format!("# default {}\n", view.default_group().token);
+        let mut body = String::with_capacity(view.rows().len() * 32 + 64);
+        push(&mut body, format_args!("# default {}\n", view.default_group().token));
         let mut rows = 0;
         for answer in view.answers() {
             for range in carried(answer.range, self.excluded) {
@@ -210,14 +210,16 @@ impl Lines {
 
     /// Appends the rows of one stretch, and says how many these are.
     fn rows(&self, body: &mut String, range: Range, token: &Token) -> u64 {
-        let Self { between, end, .. } = self;
+        let rest = [self.between, token.as_str(), self.end, "\n"];
         if self.shape == Shape::Ends {
-            push(body, format_args!("{range}{between}{token}{end}\n"));
+            push_range(body, range);
+            body.extend(rest);
             return 1;
         }
         let mut rows = 0;
         for prefix in prefixes(range) {
-            push(body, format_args!("{prefix}{between}{token}{end}\n"));
+            push_prefix(body, prefix);
+            body.extend(rest);
             rows += 1;
         }
         rows
@@ -229,12 +231,7 @@ impl Lines {
             line.strip_suffix(self.end).and_then(|l| l.split_once(self.between)).ok_or_else(refuse)?;
         let range = match self.shape {
             Shape::Prefix => prefix(addresses)?,
-            Shape::Ends => {
-                let (first, last) = addresses.split_once('-').ok_or_else(refuse)?;
-                let ends =
-                    Range::new(first.parse().map_err(|_| refuse())?, last.parse().map_err(|_| refuse())?);
-                ends.ok().filter(|range| range.to_string() == addresses).ok_or_else(refuse)?
-            }
+            Shape::Ends => text::range(addresses).ok_or_else(refuse)?,
         };
         Ok((range, token))
     }
@@ -242,12 +239,7 @@ impl Lines {
 
 /// A prefix, written as we write it.
 pub(super) fn prefix(text: &str) -> Result<Range, String> {
-    let refuse = || format!("`{}` is not written as a prefix", text.escape_debug());
-    let net: IpNet = text.parse().map_err(|_| refuse())?;
-    if net.addr() != net.network() || net.to_string() != text {
-        return Err(refuse());
-    }
-    Ok(net.into())
+    text::prefix(text).ok_or_else(|| format!("`{}` is not written as a prefix", text.escape_debug()))
 }
 
 /// Appends formatted text.

@@ -25,6 +25,7 @@ mod mmdb;
 mod ndjson;
 mod readback;
 mod template;
+mod text;
 mod view;
 
 use std::collections::BTreeMap;
@@ -125,6 +126,19 @@ pub enum RenderError {
     Encoding(String),
 }
 
+/// What a file says of the edges behind a group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Carries {
+    /// Nothing: it names the group.
+    Tokens,
+    /// The first edge, or all that are as good.
+    First,
+    /// The edges in order.
+    Order,
+    /// The edges in order, and their weights.
+    Weights,
+}
+
 /// One file format for tables.
 pub trait Format: fmt::Debug + Sync {
     /// Its name in the configuration and on the command line.
@@ -160,6 +174,11 @@ pub trait Format: fmt::Debug + Sync {
     /// newer than it is: publishing removes it.
     fn derived(&self) -> Option<&'static str> {
         None
+    }
+
+    /// What a file says of the edges behind a group.
+    fn carries(&self) -> Carries {
+        Carries::Tokens
     }
 
     /// What the consumer bears.

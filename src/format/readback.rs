@@ -206,6 +206,16 @@ impl Collector {
     /// Takes the next row.
     pub(super) fn push(&mut self, space: Option<&str>, range: Range, token: &str) -> Result<(), String> {
         let token = self.token(token)?;
+        self.push_token(space, range, token)
+    }
+
+    /// The same, with a token that [`Collector::token`] gave.
+    pub(super) fn push_token(
+        &mut self,
+        space: Option<&str>,
+        range: Range,
+        token: Token,
+    ) -> Result<(), String> {
         let space = space.map(|space| match self.spaces.get(space) {
             Some(name) => name.clone(),
             None => {
@@ -234,7 +244,7 @@ impl Collector {
     /// Takes rows that stand in an order of their own.
     pub(super) fn push_all(&mut self, mut rows: Vec<(Range, Token)>) -> Result<(), String> {
         rows.sort_unstable();
-        rows.iter().try_for_each(|(range, token)| self.push(None, *range, token.as_str()))
+        rows.into_iter().try_for_each(|(range, token)| self.push_token(None, range, token))
     }
 
     /// What was collected.

@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 use thiserror::Error;
 
 use crate::address::Range;
-use crate::table::{Edge, Entry, Group, GroupEdge, Name, Session, Snapshot, Token};
+use crate::table::{Edge, Entry, Group, GroupEdge, Name, Part, Session, Snapshot, Token};
 
 /// Which generation a file is made from: what its header says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,6 +87,7 @@ pub struct View<'a> {
     default: Cow<'a, Group>,
     edges: &'a BTreeMap<Name, Edge>,
     default_edge: &'a Name,
+    beside_groups: bool,
 }
 
 impl<'a> View<'a> {
@@ -103,8 +104,14 @@ impl<'a> View<'a> {
                 groups.insert(row.group.token.clone(), Cow::Borrowed(row.group));
             }
         }
-        let view =
-            Self { rows, groups, default, edges: &snapshot.edges, default_edge: &snapshot.default_edge };
+        let view = Self {
+            rows,
+            groups,
+            default,
+            edges: &snapshot.edges,
+            default_edge: &snapshot.default_edge,
+            beside_groups: false,
+        };
         view.check_edges()?;
         Ok(view)
     }
@@ -116,6 +123,17 @@ impl<'a> View<'a> {
         let used: HashSet<&Token> = self.rows.iter().map(|row| &row.group.token).collect();
         self.groups.retain(|token, _| *token == self.default.token || used.contains(token));
         self
+    }
+
+    /// The view for a table that has a groups file beside it: what that says of weights and of
+    /// the order of edges, the table leaves to it, so as not to change with them.
+    pub fn beside_groups(self, beside: bool) -> Self {
+        Self { beside_groups: beside, ..self }
+    }
+
+    /// Whether a groups file says which edges a group is answered with.
+    pub fn is_beside_groups(&self) -> bool {
+        self.beside_groups
     }
 
     /// The rows.
@@ -136,6 +154,11 @@ impl<'a> View<'a> {
     /// The name of the edge for addresses in no row.
     pub fn default_edge(&self) -> &'a Name {
         self.default_edge
+    }
+
+    /// The edge of a name.
+    pub fn edge(&self, name: &Name) -> Option<&'a Edge> {
+        self.edges.get(name)
     }
 
     /// The edges of a group, in order, with their weights.
@@ -189,22 +212,27 @@ pub(super) fn join(range: Range, next: Range) -> Option<Range> {
 }
 
 fn rows<'a>(snapshot: &'a Snapshot, scope: &Scope) -> Result<Vec<Row<'a>>, ViewError> {
-    let mut of_owner: HashMap<&'a str, &'a Group> = HashMap::new();
+    // With the part of the owner's entries that another group answers for.
+    let mut of_owner: HashMap<&'a str, (&'a Group, Option<&'a Part>)> = HashMap::new();
     let mut rows = Vec::with_capacity(snapshot.table.entries().len());
     for entry in snapshot.table.entries() {
         if scope.space.as_ref().is_some_and(|space| *space != entry.space) {
             continue;
         }
-        let group = match of_owner.get(entry.owner.as_str()) {
-            Some(group) => group,
+        let (group, part) = match of_owner.get(entry.owner.as_str()) {
+            Some(known) => *known,
             None => {
                 let group = snapshot.groups.of(&entry.owner, &scope.service).ok_or_else(|| {
                     ViewError::NoGroup { owner: entry.owner.clone(), service: scope.service.clone() }
                 })?;
-                of_owner.insert(&entry.owner, group);
-                group
+                let known = (group, snapshot.groups.part(&entry.owner, &scope.service));
+                of_owner.insert(&entry.owner, known);
+                known
             }
         };
+        let shed =
+            part.and_then(|part| part.of(entry)).and_then(|(_, token)| snapshot.groups.groups.get(token));
+        let group = shed.unwrap_or(group);
         rows.push(Row { entry, group });
     }
     Ok(rows)

@@ -102,6 +102,7 @@ fn request(operation: Operation) -> Result<Request<Full<Bytes>>, Box<dyn std::er
         Operation::Held => ("held", None),
         Operation::Edges => ("edges", None),
         Operation::Conflicts => ("conflicts", None),
+        Operation::Plan => ("plan", None),
         Operation::Diff(body) => post("diff", serde_json::to_vec(&body)),
         Operation::Explain(body) => post("explain", serde_json::to_vec(&body)),
         Operation::History(body) => post("history", serde_json::to_vec(&body)),

@@ -91,6 +91,7 @@ fn read_only() -> Router<Handle> {
         .route("/api/v1/held", ask(Operation::Held))
         .route("/api/v1/edges", ask(Operation::Edges))
         .route("/api/v1/conflicts", ask(Operation::Conflicts))
+        .route("/api/v1/plan", ask(Operation::Plan))
         .route("/api/v1/diff", act(Operation::Diff))
         .route("/api/v1/explain", act(Operation::Explain))
         .route("/api/v1/history", act(Operation::History))

@@ -37,6 +37,14 @@ pub enum LoadError {
         /// What went wrong.
         detail: String,
     },
+    /// A name that has no address.
+    #[error("{host}: {detail}")]
+    Resolve {
+        /// The name.
+        host: String,
+        /// What went wrong.
+        detail: String,
+    },
     /// An interface that is not there, or tells no 64-bit counter.
     #[error("interface {name}: {detail}")]
     Interface {
@@ -80,6 +88,7 @@ impl LoadError {
             Self::Count(CountError::Reset) => "counter-reset",
             Self::Count(_) => "no-rate",
             Self::Snmp { .. } => "snmp",
+            Self::Resolve { .. } => "unresolved",
             Self::Interface { .. } => "interface",
             Self::Http { .. } => "http",
             Self::Prometheus(_) => "prometheus",

@@ -1,6 +1,7 @@
 //! The sources of edges, and how one cycle reads them all.
 
 use std::collections::BTreeMap;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -53,6 +54,8 @@ pub enum Source {
     Snmp {
         /// The device: the edge, or the switch before it.
         target: Box<Target>,
+        /// Its host and port, where that is a name: resolved at each reading.
+        host: Option<(String, u16)>,
         /// Its interfaces.
         interfaces: Interfaces,
         /// Which way is counted.
@@ -151,13 +154,18 @@ impl Reader {
         let limit = self.timeout;
         let read = match self.source.clone() {
             Source::Static => return Ok(Sample { capacity: self.capacity, ..Sample::default() }),
-            Source::Snmp { target, interfaces, direction } => {
+            Source::Snmp { mut target, host, interfaces, direction } => {
                 let Some(transport) = transport else {
                     let detail = "there is no socket".to_owned();
                     return Err(LoadError::Snmp { reason: Reason::SendFailed, detail });
                 };
-                let mut session = Session::new(transport, *target);
-                let read = interfaces::read(&mut session, &interfaces, direction, now);
+                let read = async {
+                    if let Some(host) = host {
+                        target.address = resolved(&host).await?;
+                    }
+                    let mut session = Session::new(transport, *target);
+                    interfaces::read(&mut session, &interfaces, direction, now).await
+                };
                 let counted = tokio::time::timeout(limit, read).await.map_err(|_| LoadError::Timeout)??;
                 self.of_counters(counted)
             }
@@ -173,6 +181,12 @@ impl Reader {
             }
         }?;
         Ok(Sample { capacity: self.capacity.or(read.capacity), ..read })
+    }
+
+    /// With what an earlier reader of the same source remembers.
+    #[must_use]
+    pub fn remembering(self, earlier: Self) -> Self {
+        Self { octets: earlier.octets, counts: earlier.counts, ..self }
     }
 
     fn of_counters(&mut self, counted: interfaces::Counted) -> Result<Sample, LoadError> {
@@ -207,6 +221,13 @@ impl Reader {
         self.counts = counts;
         sample
     }
+}
+
+async fn resolved(host: &(String, u16)) -> Result<SocketAddr, LoadError> {
+    let failed = |detail: String| LoadError::Resolve { host: host.0.clone(), detail };
+    let mut found =
+        tokio::net::lookup_host((host.0.as_str(), host.1)).await.map_err(|e| failed(e.to_string()))?;
+    found.next().ok_or_else(|| failed("it has no address".to_owned()))
 }
 
 /// Reads every configured field, and gives the first failure once all were read.

@@ -1,13 +1,13 @@
 //! The loads of edges, for people and for programs.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::reader::Collected;
 use crate::steer::{Amount, Loads};
 use crate::table::Name;
 
 /// What is known of one edge's load.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct EdgeLoadReport {
     /// The edge.
     pub name: Name,
@@ -22,7 +22,7 @@ pub struct EdgeLoadReport {
     /// For how many cycles in a row nothing usable came.
     pub missed: u32,
     /// The stable reason why nothing came in the last cycle.
-    pub reason: Option<&'static str>,
+    pub reason: Option<String>,
     /// The same in words.
     pub detail: Option<String>,
 }
@@ -41,7 +41,7 @@ impl EdgeLoadReport {
                 p95_ms: sample.p95_ms.map(Amount::get),
                 sessions: sample.sessions.map(Amount::get),
                 missed: known.missed,
-                reason: error.map(super::LoadError::kind),
+                reason: error.map(|error| error.kind().to_owned()),
                 detail: error.map(ToString::to_string),
             }
         };
@@ -50,7 +50,7 @@ impl EdgeLoadReport {
 
     /// The report as a line of text.
     pub fn text(&self) -> String {
-        if let (Some(reason), Some(detail)) = (self.reason, &self.detail) {
+        if let (Some(reason), Some(detail)) = (&self.reason, &self.detail) {
             return format!("{}: unknown for {} cycle(s): {reason}: {detail}", self.name, self.missed);
         }
         let mut parts = Vec::new();

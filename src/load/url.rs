@@ -21,7 +21,9 @@ pub struct Url {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum UrlError {
     /// Another scheme than `http`.
-    #[error("`{0}` does not begin with http://, and nothing else is spoken here")]
+    #[error(
+        "`{0}` does not begin with http://, and nothing else is spoken here; put a proxy before what speaks https only"
+    )]
     Scheme(String),
     /// No host, or one that is none, or a port that is none.
     #[error("`{0}` has no proper host and port")]

@@ -216,6 +216,8 @@ pub(super) enum Recipe {
 pub(super) struct Exclude {
     pub(super) field: Own,
     pub(super) equals: i128,
+    /// What the field is in the rows that are narrowed; anything else where it is none.
+    pub(super) others: Option<i128>,
     pub(super) within: Vec<Own>,
 }
 
@@ -291,6 +293,19 @@ impl<'a> TableRef<'a> {
         let table = self.table();
         let columns = table.columns.iter().map(|column| column.number).collect();
         Columns { entry: table.entry.clone(), columns }
+    }
+
+    /// The numbers of its columns that one range is made of, for each way of making one: they
+    /// must be of one moment.
+    pub fn together(self) -> Vec<Vec<u32>> {
+        let table = self.table();
+        let number = |field: Ref| match field {
+            Ref::Own(Own::Column(column)) => table.columns.get(column).map(|column| column.number),
+            Ref::Own(Own::Part(_)) | Ref::Joined { .. } => None,
+        };
+        let kinds = table.ranges.iter().flat_map(|ranges| &ranges.kinds);
+        let groups = kinds.map(|kind| kind.recipe.fields().into_iter().filter_map(number).collect());
+        groups.filter(|group: &Vec<u32>| group.len() > 1).collect()
     }
 
     /// How many rows it may have before it is too large to be read; none where only the

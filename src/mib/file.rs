@@ -223,5 +223,6 @@ pub(super) struct LengthsSection {
 pub(super) struct ExcludeSection {
     pub(super) field: Word,
     pub(super) equals: i64,
+    pub(super) others: Option<Spanned<i64>>,
     pub(super) within: Vec<Word>,
 }

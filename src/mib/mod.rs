@@ -33,7 +33,9 @@ pub use error::DescriptorError;
 pub use fault::Fault;
 pub use library::{Library, LibraryError};
 pub use rejected::{RejectReason, Rejected};
-pub use replay::{Replay, ReplayedField, ReplayedRange, ReplayedRow, ReplayedTable, RowOutcome, replay};
+pub use replay::{
+    Replay, ReplayedField, ReplayedRange, ReplayedRow, ReplayedTable, RowOutcome, recorded_contexts, replay,
+};
 pub use summary::{Summary, TableSummary};
 pub use text::{Encoding, Glob, UnknownEncoding};
 

@@ -6,10 +6,13 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::decode::{self, ContextRead, DecodedTable, Read, RowWords, Settings, contexts, decode};
+use super::decode::{
+    self, ContextRead, DecodedTable, FoundContext, Read, RowWords, Settings, contexts, decode,
+};
 use super::descriptor::Descriptor;
 use super::empty::{Known, judge_empty, judge_list};
 use super::rejected::{RejectReason, Rejected};
+use super::text::Encoding;
 use crate::snmp::{Columns, Oid, Outcome, Recording, TableRead, Value};
 use crate::table::{Listed, Name, TableOutcome};
 
@@ -133,6 +136,20 @@ pub fn replay(descriptor: &Descriptor, recording: &Recording, settings: Settings
         contexts: found.contexts.into_iter().map(|found| found.vrf).collect(),
         unused_objects: unused_objects(descriptor, recording),
     }
+}
+
+/// The contexts besides the default one that the router of a recording lists.
+pub fn recorded_contexts(
+    descriptor: &Descriptor,
+    recording: &Recording,
+    encoding: Option<Encoding>,
+) -> Vec<FoundContext> {
+    let read = |columns: &Columns| {
+        let table = read_table(recording, columns);
+        Some(Read { outcome: table.outcome.into(), table })
+    };
+    let reads: Vec<_> = descriptor.tables().map(|table| read(&table.columns())).collect();
+    contexts(descriptor, &reads, encoding).contexts
 }
 
 /// What a walk of a table would find in a recording.

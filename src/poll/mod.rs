@@ -5,6 +5,7 @@
 //! was read is believed. Only a table that was read to its end can remove anything.
 
 mod detect;
+mod greet;
 mod opening;
 mod polled;
 mod remembered;
@@ -13,8 +14,9 @@ mod seen;
 mod system;
 mod tables;
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
+pub use greet::{Greeting, Heard, greet};
 pub use polled::{Polled, State, TableResult};
 pub use remembered::{Remembered, RememberedTable};
 pub use request::{Choice, Filter, Request, Spaces};
@@ -69,7 +71,6 @@ async fn run(session: &mut Session, request: &Request, polled: &mut Polled) -> R
     polled.choose(&chosen);
     let ours = chosen.knows(&system, request);
     let opened = opened.filter(|opened| opened.descriptor.name() == chosen.descriptor.name());
-    let opened = opened.map(|opened| (opened.at, opened.table));
     let tables = tables::read(session, request, &chosen.descriptor, ours, opened).await;
     let still_up = system.still_up(session, &request.context, begun.elapsed()).await;
     polled.fill(request, &chosen.descriptor, tables.decode(&chosen.descriptor, request));
@@ -96,10 +97,26 @@ async fn meet(session: &mut Session, request: &Request) -> Result<System, Stop> 
     Ok(system)
 }
 
+/// What one table cost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Spent {
+    /// Requests sent, retransmissions not counted.
+    pub requests: u32,
+    /// How long it took.
+    pub duration: Duration,
+}
+
+/// One table, decoded.
+struct DecodedRead {
+    table: DecodedTable,
+    /// The repetitions that were found to work.
+    repetitions: u32,
+    spent: Spent,
+}
+
 /// What was read, decoded.
 struct Decoded {
-    /// Each table with the repetitions that were found to work.
-    tables: Vec<(DecodedTable, u32)>,
+    tables: Vec<DecodedRead>,
     /// The VRFs of the contexts that are to be read; none where that is not certain.
     listed: Option<Vec<Name>>,
     /// What a person should know.

@@ -2,7 +2,9 @@
 //! table, asked for at once. On a path of many milliseconds that is half of the poll.
 
 use std::sync::Arc;
+use std::time::Instant;
 
+use super::Spent;
 use super::request::{Choice, Request};
 use super::system::System;
 use super::tables::learnt;
@@ -18,6 +20,8 @@ pub(super) struct Opened {
     /// Which of its tables.
     pub(super) at: usize,
     pub(super) table: TableRead,
+    /// What both cost together.
+    pub(super) spent: Spent,
 }
 
 /// Asks for the system group and the table that had the most rows. None where the router is
@@ -28,15 +32,20 @@ pub(super) async fn open(session: &mut Session, request: &Request) -> Option<Ope
         descriptor.tables().enumerate().map(|(at, table)| (at, table, learnt(request, table.name())));
     let known = tables.filter(|(_, _, learnt)| learnt.rows > 0 && learnt.repetitions > Some(0));
     let (at, table, learnt) = known.max_by_key(|(_, _, learnt)| learnt.rows)?;
+    let (begun, before) = (Instant::now(), session.cost().requests);
     let (context, max_rows) = (&request.context, table.max_rows());
-    let opening =
-        session.opening(context, &System::objects(), &table.columns(), learnt, max_rows).await.ok()?;
+    let opening = session
+        .opening(context, &System::objects(), &table.columns(), learnt, max_rows, &table.together())
+        .await
+        .ok()?;
     let system = System::of(opening.values);
     // What hides itself here may show itself to a GET.
     if system.up_time.is_none() || system.object_id.is_none() {
         return None;
     }
-    Some(Opened { system, at, table: opening.table, descriptor: Arc::clone(descriptor) })
+    let requests = session.cost().requests.saturating_sub(before);
+    let spent = Spent { requests, duration: begun.elapsed() };
+    Some(Opened { system, at, table: opening.table, spent, descriptor: Arc::clone(descriptor) })
 }
 
 /// The descriptor that the router had last time, or is to have.

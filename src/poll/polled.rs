@@ -11,7 +11,7 @@ use serde::Serialize;
 use super::detect::Chosen;
 use super::remembered::empty;
 use super::system::System;
-use super::{Choice, Decoded, Request, Stop};
+use super::{Choice, Decoded, DecodedRead, Request, Spent, Stop};
 use crate::mib::{Descriptor, Fault, RejectReason, Rejected};
 use crate::snmp::Cost;
 use crate::table::{Detection, Engine, Name, PolledTable, Row, TableOutcome};
@@ -45,6 +45,8 @@ pub struct TableResult {
     pub repetitions: Option<u32>,
     /// How long the prefixes are that are delegated out of an IPv6 range, by its row.
     pub delegated: BTreeMap<Row, u8>,
+    /// What it cost; nothing where it was not asked for.
+    pub spent: Spent,
 }
 
 /// What one poll of one BAS found.
@@ -152,7 +154,7 @@ impl Polled {
 
     /// Takes in what was read and judges it.
     pub(super) fn fill(&mut self, request: &Request, descriptor: &Descriptor, decoded: Decoded) {
-        for (table, repetitions) in decoded.tables {
+        for DecodedRead { table, repetitions, spent } in decoded.tables {
             let mut result = TableResult {
                 table: table.table,
                 fault: table.fault,
@@ -160,6 +162,7 @@ impl Polled {
                 rows: table.rows,
                 repetitions: Some(repetitions),
                 delegated: table.delegated,
+                spent,
             };
             let mut rejected = table.rejected;
             result.sort_out(request, &mut rejected);
@@ -269,7 +272,15 @@ fn expected(request: &Request) -> Vec<Name> {
 
 impl TableResult {
     fn not_read(table: PolledTable, fault: Option<Fault>, detail: String) -> Self {
-        Self { table, fault, detail, rows: 0, repetitions: None, delegated: BTreeMap::new() }
+        Self {
+            table,
+            fault,
+            detail,
+            rows: 0,
+            repetitions: None,
+            delegated: BTreeMap::new(),
+            spent: Spent::default(),
+        }
     }
 
     /// Whether ranges come of it, and it was read to its end.

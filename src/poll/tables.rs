@@ -1,6 +1,9 @@
 //! Reading the tables: in the default context, then in those that the router lists.
 
-use super::{Decoded, Request};
+use std::time::Instant;
+
+use super::opening::Opened;
+use super::{Decoded, DecodedRead, Request, Spent};
 use crate::mib::{
     self, ContextRead, Descriptor, Fault, FoundContext, FoundContexts, Known, Read, ReadOutcome, TableRef,
 };
@@ -9,7 +12,8 @@ use crate::table::Name;
 
 /// Everything that was read of a router.
 pub(super) struct Tables {
-    reads: Vec<ContextRead>,
+    /// Context by context, with what each table that was read cost.
+    reads: Vec<(ContextRead, Vec<Spent>)>,
     found: FoundContexts,
     notes: Vec<String>,
     /// Whether other contexts than this one are wanted at all.
@@ -19,23 +23,25 @@ pub(super) struct Tables {
 }
 
 /// Reads the tables of a descriptor. `ours`: whether the router is known to be one of its;
-/// `opened`: the table that was read already, by its place.
+/// `opened`: the table that was read already.
 pub(super) async fn read(
     session: &mut Session,
     request: &Request,
     descriptor: &Descriptor,
     ours: bool,
-    mut opened: Option<(usize, TableRead)>,
+    mut opened: Option<Opened>,
 ) -> Tables {
     let had_rows = |name: &Name| request.remembered.tables.get(name).is_some_and(|table| table.had_rows);
     let known = Known { router: ours, had_rows: &had_rows };
     let mut default = ContextRead { context: name_of(&request.context), ..ContextRead::default() };
+    let mut spent = Vec::new();
     for (at, table) in descriptor.tables().enumerate() {
-        let read = match opened.take_if(|(opened, _)| *opened == at) {
-            Some((_, table)) => as_read(&request.context, table),
+        let (read, cost) = match opened.take_if(|opened| opened.at == at) {
+            Some(opened) => (as_read(&request.context, opened.table), opened.spent),
             None => read_table(session, request, &request.context, table.name(), table).await,
         };
         default.reads.push(Some(read));
+        spent.push(cost);
     }
     mib::judge_list(descriptor, &mut default, &known);
     let found = mib::contexts(descriptor, &default.reads, request.encoding);
@@ -45,16 +51,15 @@ pub(super) async fn read(
         tables.name_configured_context(request, descriptor, &mut default);
     }
     mib::judge_empty(descriptor, &mut default, &known, request.settings());
+    tables.reads.push((default, spent));
     if only {
-        tables.reads.push(default);
         return tables;
     }
-    tables.reads.push(default);
     for found in tables.found.contexts.clone() {
         if may_ask(request) {
-            let mut read = read_context(session, request, descriptor, &found).await;
+            let (mut read, spent) = read_context(session, request, descriptor, &found).await;
             mib::judge_empty(descriptor, &mut read, &known, request.settings());
-            tables.reads.push(read);
+            tables.reads.push((read, spent));
         } else {
             tables.notes.push(format!(
                 "{} was not read: SNMPv2c asks in context {} only with `context-community`, SNMPv3 always",
@@ -79,30 +84,37 @@ async fn read_context(
     request: &Request,
     descriptor: &Descriptor,
     found: &FoundContext,
-) -> ContextRead {
+) -> (ContextRead, Vec<Spent>) {
     let mut read =
         ContextRead { context: name_of(&found.context), vrf: Some(found.vrf.clone()), reads: Vec::new() };
+    let mut spent = Vec::new();
     for table in descriptor.tables() {
+        if table.lists_contexts() {
+            read.reads.push(None);
+            continue;
+        }
         let name = table.name_in(&found.vrf);
-        read.reads.push(match table.lists_contexts() {
-            true => None,
-            false => Some(read_table(session, request, &found.context, &name, table).await),
-        });
+        let (one, cost) = read_table(session, request, &found.context, &name, table).await;
+        read.reads.push(Some(one));
+        spent.push(cost);
     }
-    read
+    (read, spent)
 }
 
-/// Reads one table.
+/// Reads one table; gives what it cost, too.
 async fn read_table(
     session: &mut Session,
     request: &Request,
     context: &Context,
     name: &Name,
     table: TableRef<'_>,
-) -> Read {
+) -> (Read, Spent) {
+    let (begun, before) = (Instant::now(), session.cost().requests);
     let learnt = learnt(request, name);
-    let table = session.table_within(context, &table.columns(), learnt, table.max_rows()).await;
-    as_read(context, table)
+    let (columns, together) = (table.columns(), table.together());
+    let table = session.table_of_one_moment(context, &columns, learnt, table.max_rows(), &together).await;
+    let requests = session.cost().requests.saturating_sub(before);
+    (as_read(context, table), Spent { requests, duration: begun.elapsed() })
 }
 
 /// What is remembered of a table.
@@ -155,18 +167,23 @@ impl Tables {
     /// The tables, decoded, and which contexts there are.
     pub(super) fn decode(self, descriptor: &Descriptor, request: &Request) -> Decoded {
         let mut tables = Vec::new();
-        for read in &self.reads {
+        for (read, spent) in &self.reads {
             let repetitions = read.reads.iter().flatten().map(|read| read.table.repetitions);
-            tables.extend(mib::decode(descriptor, read, request.settings()).into_iter().zip(repetitions));
+            let told = repetitions.zip(spent.iter().copied());
+            let decoded = mib::decode(descriptor, read, request.settings()).into_iter().zip(told);
+            tables.extend(decoded.map(|(table, (repetitions, spent))| DecodedRead {
+                table,
+                repetitions,
+                spent,
+            }));
         }
-        let list = self.reads.first().and_then(|read| read.vrf.clone());
+        let list = self.reads.first().and_then(|(read, _)| read.vrf.clone());
         for mut rejected in self.found.rejected {
             if let Some(vrf) = &list {
                 rejected.table = format!("{}@{vrf}", rejected.table).into();
             }
-            if let Some((table, _)) = tables.iter_mut().find(|(table, _)| table.table.name == rejected.table)
-            {
-                table.rejected.push(rejected);
+            if let Some(read) = tables.iter_mut().find(|read| read.table.table.name == rejected.table) {
+                read.table.rejected.push(rejected);
             }
         }
         let listed = match (self.only, self.found.certain) {

@@ -73,6 +73,15 @@ pub struct Canary {
     pub query: Query,
     /// Until when every answer must be the new one.
     pub timeout: Duration,
+    /// How often it is asked between publications whether it still answers so.
+    pub every: Duration,
+}
+
+impl Canary {
+    /// A canary with the usual patience.
+    pub const fn new(query: Query) -> Self {
+        Self { query, timeout: Duration::from_secs(5), every: Duration::from_secs(60) }
+    }
 }
 
 /// A consumer as it can be asked.
@@ -123,7 +132,7 @@ impl Export {
     /// # Errors
     /// As [`View::new`].
     pub fn view<'s>(&self, snapshot: &'s Snapshot) -> Result<View<'s>, ViewError> {
-        let view = View::new(snapshot, &self.scope())?;
+        let view = View::new(snapshot, &self.scope())?.beside_groups(self.groups.is_some());
         if self.only.is_empty() {
             return Ok(view);
         }

@@ -37,16 +37,27 @@ impl Rights {
 /// Writes `.NAME.new` anew and makes it durable. What an earlier run left there goes first:
 /// it is created, never opened, so that nothing planted under the name is written to.
 pub(super) fn write_new(target: &Target, pieces: &[&[u8]], rights: Rights) -> Result<(), Failure> {
-    let path = target.new_file();
-    let written = remove(&path).and_then(|()| write(target, &path, pieces, rights));
-    written.map_err(|e| {
-        // A part of a file serves nobody, and may be what fills the disk.
-        let _ = remove(&path);
-        Failure::new(FailureReason::Write, format!("{}: {e}", path.display()))
-    })
+    write_new_unsynced(target, pieces, rights).and_then(|file| sync(target, &file))
 }
 
-fn write(target: &Target, path: &Path, pieces: &[&[u8]], rights: Rights) -> io::Result<()> {
+/// The same, but for [`sync`], which is to follow before the file gets its name.
+pub(super) fn write_new_unsynced(target: &Target, pieces: &[&[u8]], rights: Rights) -> Result<File, Failure> {
+    let path = target.new_file();
+    remove(&path).and_then(|()| write(target, &path, pieces, rights)).map_err(|e| not_written(&path, &e))
+}
+
+/// Makes a new file durable.
+pub(super) fn sync(target: &Target, file: &File) -> Result<(), Failure> {
+    file.sync_all().map_err(|e| not_written(&target.new_file(), &e))
+}
+
+fn not_written(path: &Path, error: &io::Error) -> Failure {
+    // A part of a file serves nobody, and may be what fills the disk.
+    let _ = remove(path);
+    Failure::new(FailureReason::Write, format!("{}: {error}", path.display()))
+}
+
+fn write(target: &Target, path: &Path, pieces: &[&[u8]], rights: Rights) -> io::Result<File> {
     let Rights { mode, group } = rights;
     let mut file = OpenOptions::new().write(true).create_new(true).mode(mode).open(path)?;
     for piece in pieces {
@@ -58,7 +69,7 @@ fn write(target: &Target, path: &Path, pieces: &[&[u8]], rights: Rights) -> io::
     if let Some(group) = group {
         give_to(&file, group)?;
     }
-    file.sync_all()
+    Ok(file)
 }
 
 /// Gives the new file the owner and group of the one it replaces. Where that is not allowed

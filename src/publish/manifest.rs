@@ -30,6 +30,9 @@ pub struct Manifest {
     /// asked.
     #[serde(default)]
     pub confirmed: Option<Timestamp>,
+    /// How long the last publication took that changed the files, in milliseconds.
+    #[serde(default)]
+    pub took_ms: Option<u64>,
     /// When this was written.
     pub written: Timestamp,
 }

@@ -16,8 +16,8 @@
 //!
 //! What can go wrong is data ([`Failure`]); nothing here logs, and one export's failure is
 //! nothing to another. Two publications of one export must not overlap: the caller sees to
-//! that, or lets a [`Publisher`] do it, which also tries again after failures
-//! ([`Standing`]).
+//! that, or lets a [`Publisher`] do it, which also tries again after failures, and asks
+//! consumers between publications ([`Standing`]).
 
 mod canary;
 mod command;
@@ -49,8 +49,8 @@ pub use export::{Canary, DEFAULT_SPACE, Export, GroupsFile, Query};
 pub use format::TableFormat;
 pub use manifest::{FileRecord, Manifest};
 pub use outcome::{Failure, FailureReason, Published, State};
-pub use publisher::{Clock, Publisher, Report};
-pub use standing::Standing;
+pub use publisher::{Clock, Publisher, Report, publish_once};
+pub use standing::{Doubt, Standing};
 pub use target::Target;
 
 use crate::format::Warning;
@@ -109,9 +109,10 @@ async fn attempt(export: &Export, snapshot: &Snapshot, now: Timestamp) -> Result
     };
     match told {
         Ok(asked) => {
-            let took = SignedDuration::try_from(begun.elapsed()).unwrap_or_default();
-            let confirmed = asked.then(|| now.checked_add(took).unwrap_or(now));
-            blocking(move || stage.finish(confirmed).map(State::Published)).await
+            let took = begun.elapsed();
+            let later = SignedDuration::try_from(took).unwrap_or_default();
+            let confirmed = asked.then(|| now.checked_add(later).unwrap_or(now));
+            blocking(move || stage.finish(confirmed, took).map(State::Published)).await
         }
         Err(failure) => Err(fall_back(export, stage, failure).await),
     }
@@ -145,6 +146,18 @@ async fn ask(export: &Export, stage: &Stage) -> Result<bool, Failure> {
     let Some(canary) = &export.canary else { return Ok(false) };
     canary::confirm(canary, export.context.name.as_ref(), stage.probes()).await?;
     Ok(true)
+}
+
+/// Asks the consumer, between publications, whether it answers as a snapshot that is in
+/// place says: for some addresses, others in each round.
+async fn confirm(export: &Arc<Export>, snapshot: &Arc<Snapshot>, round: u64) -> Result<(), Failure> {
+    let Some(canary) = &export.canary else { return Ok(()) };
+    let (of, shown) = (Arc::clone(export), Arc::clone(snapshot));
+    let probes = blocking(move || {
+        let view = of.view(&shown).map_err(|e| Failure::new(FailureReason::Inconsistent, e.to_string()))?;
+        Ok(probe::sample(&view, of.format.excluded(), round))
+    });
+    canary::confirm(canary, export.context.name.as_ref(), &probes.await?).await
 }
 
 /// After a failure the files before come back, and the consumer is told so, for it may have

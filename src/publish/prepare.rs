@@ -2,6 +2,7 @@
 //! beside it, and proven.
 
 use std::fs;
+use std::thread;
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -81,6 +82,12 @@ impl Targets {
     }
 }
 
+/// A table as it was, where it can be read, and as it is to be.
+struct Tables {
+    before: Option<ReadBack>,
+    after: ReadBack,
+}
+
 struct Work<'a> {
     export: &'a Export,
     view: &'a View<'a>,
@@ -105,9 +112,10 @@ impl Work<'_> {
             groups: groups.as_ref().map(|g| g.file.record.clone()),
             changed: Some(self.now),
             confirmed: None,
+            took_ms: None,
             written: self.now,
         };
-        let probes = self.probes(&table, read.as_ref());
+        let probes = self.probes(&table, read);
         let stage = Stage::new(table, groups, manifest, self.rights, before.as_ref(), probes);
         if stage.is_changed() {
             return Ok(Prepared::Staged(Box::new(stage)));
@@ -116,12 +124,8 @@ impl Work<'_> {
         stage.unchanged(before).map(|manifest| Prepared::Unchanged(Box::new(manifest)))
     }
 
-    /// The table's file, and what is in it, where it was written anew.
-    fn table(
-        &self,
-        target: Target,
-        before: Option<&Manifest>,
-    ) -> Result<(Staged, Option<ReadBack>), Failure> {
+    /// The table's file, and what is in it and in the one before it, where it was written anew.
+    fn table(&self, target: Target, before: Option<&Manifest>) -> Result<(Staged, Option<Tables>), Failure> {
         let format = &self.export.format;
         let rendered = format
             .render(self.view, self.stamp)
@@ -131,10 +135,31 @@ impl Work<'_> {
         if !staged.changed {
             return Ok((staged, None));
         }
-        file::write_new(&staged.target, &rendered.pieces(), self.rights)?;
+        let new = file::write_new_unsynced(&staged.target, &rendered.pieces(), self.rights)?;
         drop(rendered);
-        let read = self.prove_table(&staged.target).inspect_err(|_| staged.discard())?;
-        Ok((staged, Some(read)))
+        // What takes long with a large table is done side by side.
+        let (synced, before, after) = thread::scope(|scope| {
+            let synced = scope.spawn(|| file::sync(&staged.target, &new));
+            let before = scope.spawn(|| self.in_place(&staged.target));
+            let after = self.prove_table(&staged.target);
+            (synced.join(), before.join(), after)
+        });
+        let broken = |_| Failure::new(FailureReason::Interrupted, "a thread broke off");
+        let tables = synced
+            .unwrap_or_else(|e| Err(broken(e)))
+            .and(after)
+            .map(|after| Tables { before: before.unwrap_or_default(), after })
+            .inspect_err(|_| staged.discard())?;
+        Ok((staged, Some(tables)))
+    }
+
+    /// What the file in place says, where somebody is to be asked about what changes, and it can
+    /// be read.
+    fn in_place(&self, target: &Target) -> Option<ReadBack> {
+        if self.export.canary.is_none() && self.export.haproxy_socket.is_none() {
+            return None;
+        }
+        self.export.format.read(&fs::read(target.path()).ok()?).ok()
     }
 
     /// The file as it lies on the disk says what the table says, of every address.
@@ -150,16 +175,16 @@ impl Work<'_> {
     }
 
     /// What the consumer is to be asked afterwards. Where the file in place cannot be read,
-    /// everything is new.
-    fn probes(&self, table: &Staged, read: Option<&ReadBack>) -> Vec<Probe> {
+    /// everything is new; where the table stays as it is, nothing of it.
+    fn probes(&self, table: &Staged, read: Option<Tables>) -> Vec<Probe> {
         if self.export.canary.is_none() && self.export.haproxy_socket.is_none() {
             return Vec::new();
         }
-        let in_place = || self.export.format.read(&fs::read(table.target.path()).ok()?).ok();
-        let before = in_place();
-        match read.or(before.as_ref()) {
-            Some(after) => probe::choose(self.view, before.as_ref(), after),
-            None => Vec::new(),
+        match read {
+            Some(Tables { before, after }) => probe::choose(self.view, before.as_ref(), &after),
+            None => self
+                .in_place(&table.target)
+                .map_or(Vec::new(), |table| probe::choose(self.view, Some(&table), &table)),
         }
     }
 

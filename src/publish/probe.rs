@@ -10,6 +10,8 @@ use crate::table::Token;
 
 /// How many changed addresses are asked about.
 const CHANGED: usize = 4;
+/// How many rows of each family are asked about between publications.
+const SAMPLED: u64 = 2;
 
 /// One question to a consumer.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,6 +56,53 @@ pub(super) fn choose(view: &View<'_>, before: Option<&ReadBack>, after: &ReadBac
         Probe { viewer, token, allowed }
     });
     asked.collect()
+}
+
+/// Some rows' ends in each family, and an address in no row, others in each round. `excluded`
+/// is what the consumer cannot speak of.
+pub(super) fn sample(view: &View<'_>, excluded: &[Range], round: u64) -> Vec<Probe> {
+    let mut probes = Vec::new();
+    let mut ask = |viewer: IpAddr, token: &Token| {
+        if excluded.iter().all(|range| !range.contains(viewer)) {
+            probes.push(Probe { viewer, token: token.clone(), allowed: allowed(view, token) });
+        }
+    };
+    for family in Family::ALL {
+        let rows: Vec<(Range, &Token)> = view
+            .rows()
+            .iter()
+            .filter(|row| row.entry.range.family() == family)
+            .map(|row| (row.entry.range, &row.group.token))
+            .collect();
+        for number in 0..SAMPLED {
+            let at = place(round * SAMPLED + number, rows.len());
+            if let Some((range, token)) = at.and_then(|at| rows.get(at)) {
+                ask(if number % 2 == 0 { range.first() } else { range.last() }, token);
+            }
+        }
+        let begin = place(round, rows.len()).unwrap_or(0);
+        if let Some(viewer) = gap(rows.get(begin..).unwrap_or_default(), family) {
+            ask(viewer, &view.default_group().token);
+        }
+    }
+    probes
+}
+
+/// A place among so many, spread by the golden ratio; none where there are none.
+fn place(number: u64, count: usize) -> Option<usize> {
+    const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
+    let spread = u128::from(number.wrapping_mul(GOLDEN)) * count as u128;
+    (count > 0).then_some((spread >> 64) as usize)
+}
+
+/// The first address behind rows that touch each other.
+fn gap(rows: &[(Range, &Token)], family: Family) -> Option<IpAddr> {
+    let behind = rows.iter().zip(rows.iter().skip(1).map(Some).chain([None]));
+    let last = behind
+        .map(|((range, _), next)| (*range, next))
+        .find(|(range, next)| next.is_none_or(|(next, _)| !range.touches(*next)))?;
+    let bits = last.0.last_bits().checked_add(1)?;
+    Range::from_bits(family, bits, bits).map(Range::first)
 }
 
 struct Changed {

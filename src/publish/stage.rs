@@ -2,6 +2,7 @@
 //! they must happen.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use jiff::Timestamp;
 
@@ -120,6 +121,7 @@ impl Stage {
         if let Some(before) = before {
             self.manifest.changed = before.changed;
             self.manifest.confirmed = before.confirmed;
+            self.manifest.took_ms = before.took_ms;
             if (Manifest { written: before.written, ..self.manifest.clone() }) == before {
                 return Ok(before);
             }
@@ -217,8 +219,8 @@ impl Stage {
     }
 
     /// Drops the retired groups and writes the manifest. `confirmed` is when the consumer
-    /// answered anew, where it was asked.
-    pub(super) fn finish(&self, confirmed: Option<Timestamp>) -> Result<Manifest, Failure> {
+    /// answered anew, where it was asked, and `took` how long all of it took until then.
+    pub(super) fn finish(&self, confirmed: Option<Timestamp>, took: Duration) -> Result<Manifest, Failure> {
         if let Some((groups, trimmed)) =
             self.groups.as_ref().and_then(|groups| Some((groups, groups.trimmed.as_ref()?)))
         {
@@ -226,7 +228,8 @@ impl Stage {
                 .and_then(|()| file::install(&groups.file.target))
                 .map_err(|e| Failure::new(FailureReason::Manifest, e.detail))?;
         }
-        let manifest = Manifest { confirmed, ..self.manifest.clone() };
+        let took_ms = Some(u64::try_from(took.as_millis()).unwrap_or(u64::MAX));
+        let manifest = Manifest { confirmed, took_ms, ..self.manifest.clone() };
         manifest.write(&self.table.target, self.rights)?;
         Ok(manifest)
     }

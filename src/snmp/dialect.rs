@@ -41,6 +41,17 @@ impl Question<'_> {
     }
 }
 
+/// What a look into a silence found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Look {
+    /// The target hears nothing that is protected as ours is, for this reason.
+    Deaf(Failure),
+    /// It gives no sign of life.
+    Gone,
+    /// It answers what asks for nothing.
+    Well,
+}
+
 /// What is spoken with a target.
 #[derive(Debug)]
 pub(super) enum Dialect {
@@ -65,8 +76,8 @@ impl Dialect {
         }
     }
 
-    /// What a silence that ends a walk comes from, where it can be found out.
-    pub(super) async fn look_into(&mut self, line: &mut Line) -> Option<Failure> {
+    /// What a silence comes from, where it is worth a look.
+    pub(super) async fn look_into(&mut self, line: &mut Line) -> Option<Look> {
         match self {
             Self::V2c(_) => None,
             Self::V3(conversation) => conversation.look_into(line).await,

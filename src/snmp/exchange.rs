@@ -98,13 +98,19 @@ impl Line {
         let queued = Instant::now();
         self.slot.ask(self.peer).await;
         self.waited(queued);
-        let asked = Instant::now();
+        let mut asked = Instant::now();
         let mut note = None;
+        let first = self.transport.latencies().pause(self.peer, self.limits.timeout);
         for attempt in 0..tries.max(1) {
             self.transmit(datagram, attempt).await?;
-            let until = Instant::now() + self.pause(attempt);
+            if attempt == 0 {
+                // Not before: a limited router is asked when its turn comes.
+                asked = Instant::now();
+            }
+            let until = Instant::now() + self.pause(first, attempt, tries.max(1));
             match self.listen(pending, until, &mut note, &mut judge).await? {
                 Some(answer) => {
+                    self.transport.latencies().measured(self.peer, asked.elapsed());
                     let queued = Instant::now();
                     self.slot.answered(self.peer).await;
                     self.waited(queued);
@@ -174,17 +180,26 @@ impl Line {
         if self.expired() { Err(self.deadline_passed()) } else { Ok(()) }
     }
 
-    /// The pause after a transmission: the configured one after the first, longer ones later.
-    /// None is shorter than the gap to the next packet, which would be waited for deaf.
-    fn pause(&self, attempt: u32) -> Duration {
+    /// The pause after a transmission: after the first as long as the router is known to need,
+    /// then that or the configured one, growing. What the first is shorter than configured,
+    /// the last of so many is longer: nobody is given up earlier for having been quick. None
+    /// is shorter than the gap to the next packet, which would be waited for deaf.
+    fn pause(&self, first: Duration, attempt: u32, tries: u32) -> Duration {
+        let mut pause = self.grown(first, attempt);
+        if attempt + 1 == tries {
+            pause += self.limits.timeout.saturating_sub(first);
+        }
+        pause.min(self.limits.deadline).max(self.reach.gap())
+    }
+
+    fn grown(&self, first: Duration, attempt: u32) -> Duration {
         if attempt == 0 {
-            return self.limits.timeout.max(self.reach.gap());
+            return first;
         }
         let jitter = rand::rng().random_range(1.0 - JITTER..=1.0 + JITTER);
         let growth = GROWTH.powi(i32::try_from(attempt).unwrap_or(i32::MAX)) * jitter;
-        Duration::try_from_secs_f64(self.limits.timeout.as_secs_f64() * growth)
-            .unwrap_or(self.limits.deadline)
-            .max(self.reach.gap())
+        let base = first.max(self.limits.timeout);
+        Duration::try_from_secs_f64(base.as_secs_f64() * growth).unwrap_or(self.limits.deadline)
     }
 
     /// The deadline does not run while a slot is waited for.
@@ -267,16 +282,47 @@ mod tests {
         }
     }
 
+    fn seconds(line: &Line, tries: u32) -> Vec<f64> {
+        let first = line.transport.latencies().pause(line.peer, line.limits.timeout);
+        (0..tries).map(|attempt| line.pause(first, attempt, tries).as_secs_f64()).collect()
+    }
+
+    fn near(pause: f64, middle: f64) -> bool {
+        (middle * 0.75..=middle * 1.25).contains(&pause)
+    }
+
     #[tokio::test]
     async fn pauses_grow_with_some_jitter() {
         let line = line(&Transport::new().unwrap(), "192.0.2.1:161");
-        assert_eq!(line.pause(0), Duration::from_secs(2));
         for _ in 0..100 {
-            let (second, third) = (line.pause(1).as_secs_f64(), line.pause(2).as_secs_f64());
-            assert!((2.0 * 1.75 * 0.75..=2.0 * 1.75 * 1.25).contains(&second), "{second}");
-            assert!((2.0 * 3.0625 * 0.75..=2.0 * 3.0625 * 1.25).contains(&third), "{third}");
+            let pauses = seconds(&line, 3);
+            assert!(pauses[0] == 2.0 && near(pauses[1], 3.5) && near(pauses[2], 6.125), "{pauses:?}");
         }
-        assert_eq!(line.pause(u32::MAX), Duration::from_secs(60), "no pause is beyond the deadline");
+        assert_eq!(seconds(&line, 200).last(), Some(&60.0), "no pause is beyond the deadline");
+    }
+
+    #[tokio::test]
+    async fn a_quick_router_is_asked_again_soon_and_given_up_no_earlier() {
+        let transport = Transport::new().unwrap();
+        let line = line(&transport, "192.0.2.1:161");
+        transport.latencies().measured(line.peer, Duration::from_millis(5));
+        for _ in 0..100 {
+            let pauses = seconds(&line, 3);
+            // A quarter of the configured two seconds; the other three quarters come last.
+            assert!(pauses[0] == 0.5 && near(pauses[1], 3.5) && near(pauses[2] - 1.5, 6.125), "{pauses:?}");
+        }
+        assert_eq!(seconds(&line, 1), [2.0]);
+    }
+
+    #[tokio::test]
+    async fn a_slow_router_is_waited_for_longer() {
+        let transport = Transport::new().unwrap();
+        let line = line(&transport, "192.0.2.1:161");
+        for _ in 0..40 {
+            transport.latencies().measured(line.peer, Duration::from_secs(4));
+        }
+        let pauses = seconds(&line, 2);
+        assert!((4.0..4.01).contains(&pauses[0]) && near(pauses[1], 7.0), "{pauses:?}");
     }
 
     #[tokio::test]

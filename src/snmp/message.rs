@@ -38,6 +38,11 @@ impl PduKind {
         }
     }
 
+    /// Whether it is answered (RFC 3411, 2.8).
+    pub(super) fn is_confirmed(self) -> bool {
+        matches!(self, Self::Get | Self::GetNext | Self::Set | Self::GetBulk | Self::Inform)
+    }
+
     fn from_tag(tag: u8) -> Option<Self> {
         [
             Self::Get,
@@ -148,6 +153,11 @@ pub(super) fn read_value(tag: u8, octets: &[u8]) -> Value {
         _ => None,
     };
     decoded.unwrap_or_else(|| Value::Undecodable { tag, octets: octets.to_vec() })
+}
+
+/// The version that a datagram says it is of.
+pub(super) fn peek_version(datagram: &[u8]) -> Option<i64> {
+    Reader::new(datagram).enter_cut(SEQUENCE, "the message").ok()?.integer("the version").ok()
 }
 
 /// The id that a datagram answers to: msgID of v3, the request id else. A cut or damaged

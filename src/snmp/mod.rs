@@ -7,9 +7,11 @@
 //! * `usm`: keys, digests, ciphers, clocks and messages of SNMPv3;
 //! * `keys`: the file that keys are kept in from one run to the next;
 //! * `transport`: the sockets, and whose answer a datagram is; `pace`: when a limited router
-//!   may be asked; `slots`: how many are talked with at a time; `exchange`: one question with its transmissions, pauses and caps;
+//!   may be asked; `latency`: how long it takes to answer; `slots`: how many are talked with at
+//!   a time; `exchange`: one question with its transmissions, pauses and caps;
 //! * `dialect`, `v3`, `report`: how a question is put, and what is believed of an answer;
 //! * `walk`: tables from their first row to their proven end;
+//! * `notice`: traps and informs, and what they are answered with;
 //! * `agent`, `snmprec`: recorded walks, and the agent that serves them.
 
 mod agent;
@@ -22,7 +24,9 @@ mod exchange;
 pub(crate) mod fuzz;
 mod hex;
 mod keys;
+mod latency;
 mod message;
+mod notice;
 mod oid;
 mod pace;
 mod report;
@@ -37,6 +41,7 @@ mod walk;
 
 pub use agent::{ReplayAgent, ReplayEngine, ReplayEngineError};
 pub use keys::{KeyFileError, KeyFileProblem};
+pub use notice::{NoticeReader, OwnEngine, Read as NoticeRead, Refusal};
 pub use oid::{MAX_ARCS, Oid, ParseOidError};
 pub use snmprec::{Recording, RecordingError};
 pub use target::{

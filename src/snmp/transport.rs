@@ -15,6 +15,7 @@ use serde::Serialize;
 use self::sockets::Sockets;
 use self::switchboard::Switchboard;
 pub(super) use self::switchboard::{Pending, Sound};
+use super::latency::Latencies;
 use super::pace::Paces;
 use super::slots::{Slot, Slots};
 use super::usm::Keyring;
@@ -46,6 +47,7 @@ struct Shared {
     sockets: Sockets,
     switchboard: Arc<Switchboard>,
     paces: Paces,
+    latencies: Latencies,
     keyring: Arc<Keyring>,
     /// Per target and user, never per engine id: clones of a router share that.
     engines: Mutex<HashMap<(SocketAddr, Name), Known>>,
@@ -64,6 +66,7 @@ impl Transport {
             sockets: Sockets::open(&switchboard)?,
             switchboard,
             paces: Paces::default(),
+            latencies: Latencies::default(),
             keyring: Arc::default(),
             engines: Mutex::default(),
             salt: AtomicU64::new(rand::random()),
@@ -114,6 +117,11 @@ impl Transport {
     /// When peers that are limited may be sent to.
     pub(super) fn paces(&self) -> &Paces {
         &self.shared.paces
+    }
+
+    /// How long peers take to answer.
+    pub(super) fn latencies(&self) -> &Latencies {
+        &self.shared.latencies
     }
 
     /// The keys made so far.

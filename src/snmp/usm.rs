@@ -16,7 +16,7 @@ pub(super) use keyfile::Malformed as MalformedKeys;
 pub(super) use keyring::Keyring;
 pub(super) use keys::Keys;
 pub(super) use message::{
-    Envelope, Incoming, Scoped, discovery, read, read_in_context, read_scoped, seal, seal_answer,
+    Envelope, Incoming, ScopedPdu, discovery, read, read_scoped, read_scoped_pdu, seal, seal_encoded,
 };
 
 #[cfg(test)]

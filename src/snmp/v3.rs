@@ -13,7 +13,7 @@ use tokio::time::Instant;
 
 use self::judge::{Judge, judge_discovery};
 use super::Context;
-use super::dialect::Question;
+use super::dialect::{Look, Question};
 use super::exchange::{Line, Unanswered};
 use super::hex::{from_hex, to_hex};
 use super::message::{Pdu, PduKind};
@@ -32,13 +32,21 @@ const LIFE_TRIES: u32 = 3;
 pub(super) struct Known {
     id: Vec<u8>,
     clock: Clock,
+    /// Whether anything was heard of it in this run.
+    heard: bool,
     /// Whether an encrypted answer was ever read: then our privacy key is right.
     decrypted: bool,
 }
 
 impl Known {
-    fn new(id: Vec<u8>, clock: Clock) -> Self {
-        Self { id, clock, decrypted: false }
+    /// An engine that has just introduced itself.
+    fn introduced(id: Vec<u8>, clock: Clock) -> Self {
+        Self { id, clock, heard: true, decrypted: false }
+    }
+
+    /// One that is remembered or configured.
+    fn unheard(id: Vec<u8>, clock: Clock) -> Self {
+        Self { id, clock, heard: false, decrypted: false }
     }
 }
 
@@ -74,7 +82,7 @@ impl Conversation {
         let known = match &user.engine_id {
             Some(pinned) => known
                 .filter(|known| known.id == *pinned)
-                .or_else(|| Some(Known::new(pinned.clone(), Clock::guessed(0, 0, Instant::now())))),
+                .or_else(|| Some(Known::unheard(pinned.clone(), Clock::guessed(0, 0, Instant::now())))),
             None => known,
         };
         Self { transport: transport.clone(), peer, user, known, keys: None }
@@ -135,8 +143,8 @@ impl Conversation {
         let datagram = self.seal(&question, id, known, keys)?;
         let mut now = known.clone();
         let judge = Judge { user: &self.user, known, keys, id, transport: &self.transport };
-        let said =
-            line.ask(&mut pending, &datagram, question.tries, |bytes| judge.judge(bytes, &mut now)).await;
+        let tries = question.tries.saturating_sub(last_tries(known, keys)).max(1);
+        let said = line.ask(&mut pending, &datagram, tries, |bytes| judge.judge(bytes, &mut now)).await;
         drop(pending);
         if now != *known {
             self.learn(now);
@@ -146,34 +154,35 @@ impl Conversation {
 
     /// Looks into a silence. Many agents drop what they cannot decrypt without a word: one
     /// that answers a signed question for nothing at all, and the same question encrypted
-    /// not, is such an agent. One that answers neither, or both, has another reason.
-    pub(super) async fn look_into(&mut self, line: &mut Line) -> Option<Failure> {
+    /// not, is such an agent. None where its keys are known to be right, or to be none.
+    pub(super) async fn look_into(&mut self, line: &mut Line) -> Option<Look> {
         let known = self.known.clone().filter(|known| !known.decrypted)?;
         let keys = self.keys(&known.id).await.ok().flatten().filter(|keys| keys.encrypts())?;
-        let signing = keys.without_privacy();
-        if !self.shows_life(line, &known, &signing).await || self.shows_life(line, &known, &keys).await {
-            return None;
+        let tries = match (known.heard, line.limits.retries) {
+            (true, _) => LIFE_TRIES,
+            (false, 0) => return None,
+            (false, _) => 1,
+        };
+        if !self.shows_life(line, &known, &keys.without_privacy(), tries).await {
+            return Some(Look::Gone);
+        }
+        if self.shows_life(line, &known, &keys, LIFE_TRIES).await {
+            return Some(Look::Well);
         }
         let detail = decryption("answers only what is not encrypted", &self.user);
-        Some(Failure::new(Reason::DecryptionError, detail))
+        Some(Look::Deaf(Failure::new(Reason::DecryptionError, detail)))
     }
 
     /// Whether the engine answers, under these keys, a question for nothing.
-    async fn shows_life(&self, line: &mut Line, known: &Known, keys: &Keys) -> bool {
+    async fn shows_life(&self, line: &mut Line, known: &Known, keys: &Keys, tries: u32) -> bool {
         let context = Context::default();
-        let question = Question {
-            context: &context,
-            kind: PduKind::Get,
-            once: &[],
-            oids: &[],
-            repetitions: 0,
-            tries: LIFE_TRIES,
-        };
+        let question =
+            Question { context: &context, kind: PduKind::Get, once: &[], oids: &[], repetitions: 0, tries };
         let mut pending = line.expect();
         let id = pending.id;
         let Ok(datagram) = self.seal(&question, id, known, Some(keys)) else { return false };
         let judge = Judge { user: &self.user, known, keys: Some(keys), id, transport: &self.transport };
-        let life = line.ask(&mut pending, &datagram, LIFE_TRIES, |bytes| judge.judge_sign_of_life(bytes));
+        let life = line.ask(&mut pending, &datagram, tries, |bytes| judge.judge_sign_of_life(bytes));
         life.await.is_ok()
     }
 
@@ -239,9 +248,19 @@ impl Conversation {
     }
 }
 
+/// How many transmissions of a question are left for the look into its silence: one, where the
+/// engine may as well be dead as deaf. So a dead one costs no more packets by SNMPv3 than
+/// otherwise.
+fn last_tries(known: &Known, keys: Option<&Keys>) -> u32 {
+    u32::from(!known.heard && !known.decrypted && keys.is_some_and(Keys::encrypts))
+}
+
 /// What was remembered from an earlier run.
 fn recall(engine: &Engine) -> Option<Known> {
     let id = from_hex(&engine.id).filter(|id| !id.is_empty())?;
     let age = Timestamp::now().duration_since(engine.at).unsigned_abs();
-    Some(Known::new(id, Clock::remembered(engine.boots, engine.time, age, Instant::now())))
+    Some(Known::unheard(id, Clock::remembered(engine.boots, engine.time, age, Instant::now())))
 }
+
+#[cfg(test)]
+mod tests;

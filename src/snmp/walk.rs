@@ -5,7 +5,9 @@ mod fault;
 #[cfg(any(test, feature = "fuzz"))]
 #[path = "../../tests/fuzz/walk.rs"]
 pub(super) mod fuzz;
+mod moment;
 mod opening;
+mod silence;
 mod stride;
 
 use std::collections::BTreeMap;
@@ -15,9 +17,11 @@ use serde::Serialize;
 
 use self::cursor::{Asked, Walk};
 use self::fault::Fault;
+use self::moment::Together;
 pub use self::opening::Opening;
+use self::silence::Silence;
 use self::stride::{Good, Stride};
-use super::dialect::{Dialect, Question};
+use super::dialect::{Dialect, Look, Question};
 use super::exchange::Line;
 use super::message::{Pdu, PduKind};
 use super::target::{Credentials, Target};
@@ -141,6 +145,7 @@ pub struct Cost {
 pub struct Session {
     line: Line,
     dialect: Dialect,
+    silence: Silence,
     /// Rows of all tables so far.
     rows: u64,
 }
@@ -156,7 +161,7 @@ impl Session {
                 Dialect::V3(Box::new(Conversation::new(transport, line.peer, user, engine)))
             }
         };
-        Self { line, dialect, rows: 0 }
+        Self { line, dialect, silence: Silence::default(), rows: 0 }
     }
 
     /// GET: a value for each OID, in order; exceptions are values. Under v2c a context is
@@ -165,6 +170,9 @@ impl Session {
     /// # Errors
     /// Where no proper answer came.
     pub async fn get(&mut self, context: &Context, oids: &[Oid]) -> Result<Vec<Value>, Failure> {
+        if let Some(failure) = self.silence.in_context(context) {
+            return Err(failure);
+        }
         let mut values = Vec::with_capacity(oids.len());
         let mut stride = Stride::new(oids.len(), Some(0), 0);
         while let Some(rest) = oids.get(values.len()..).filter(|rest| !rest.is_empty()) {
@@ -203,9 +211,23 @@ impl Session {
         learnt: Learnt,
         max_rows: Option<u32>,
     ) -> TableRead {
+        self.read(context, columns, learnt, max_rows, &mut []).await
+    }
+
+    /// Reads a table, and notes what of it came apart that belongs together.
+    async fn read(
+        &mut self,
+        context: &Context,
+        columns: &Columns,
+        learnt: Learnt,
+        max_rows: Option<u32>,
+        together: &mut [Together],
+    ) -> TableRead {
         let mut stride = self.stride(columns, learnt);
         let mut walk = Walk::table(columns);
+        walk.together = together.to_vec();
         let (outcome, detail) = self.run(context, &mut walk, &mut stride, max_rows).await;
+        together.iter_mut().zip(walk.together).for_each(|(before, after)| *before = after);
         let (rows, behind) = (walk.rows, walk.behind);
         TableRead { outcome, detail, rows, repetitions: stride.learnt(), behind }
     }
@@ -250,6 +272,24 @@ impl Session {
         stride: &mut Stride,
         max_rows: Option<u32>,
     ) -> (Outcome, String) {
+        let ended = match self.silence.in_context(context) {
+            Some(failure) => Err(failure),
+            None => self.run_on(context, walk, stride, max_rows).await,
+        };
+        match ended {
+            Ok(()) if walk.found_nothing() => (Outcome::Unsupported, String::new()),
+            Ok(()) => (Outcome::Complete, String::new()),
+            Err(failure) => (Outcome::Failed(failure.reason), failure.detail),
+        }
+    }
+
+    async fn run_on(
+        &mut self,
+        context: &Context,
+        walk: &mut Walk,
+        stride: &mut Stride,
+        max_rows: Option<u32>,
+    ) -> Result<(), Failure> {
         let before = self.rows;
         let max_rows = max_rows.map_or(u64::MAX, u64::from);
         while let Some(asked) = walk.next(stride.width()) {
@@ -257,19 +297,14 @@ impl Session {
             self.rows = before + u64::try_from(walk.rows.len()).unwrap_or(u64::MAX);
             match step {
                 Ok(good) => stride.good(good),
-                Err(fault) => {
-                    if !stride.smaller(fault.trouble) {
-                        let failure = self.last_word(fault).await;
-                        return (Outcome::Failed(failure.reason), failure.detail);
-                    }
-                }
+                Err(fault) if stride.smaller(fault.trouble) => {}
+                Err(fault) => return Err(self.conclude(context, fault).await),
             }
             if let Some(failure) = self.too_many_rows(before, max_rows) {
-                return (Outcome::Failed(failure.reason), failure.detail);
+                return Err(failure);
             }
         }
-        let outcome = if walk.found_nothing() { Outcome::Unsupported } else { Outcome::Complete };
-        (outcome, String::new())
+        Ok(())
     }
 
     /// Whether there are more rows than there may be, of this table or of all.
@@ -318,16 +353,19 @@ impl Session {
     /// Asks, and gives a Response without an error.
     async fn ask(&mut self, question: Question<'_>) -> Result<Pdu, Fault> {
         match self.dialect.ask(&mut self.line, question).await {
-            Ok(pdu) if pdu.error_status == 0 => Ok(pdu),
+            Ok(pdu) if pdu.error_status == 0 => {
+                self.silence.broken(question.context);
+                Ok(pdu)
+            }
             Ok(pdu) => Err(Fault::refused(pdu.error_status, pdu.error_index, &question)),
             Err(unanswered) => Err(Fault::unanswered(unanswered, &question, self.dialect.is_acquainted())),
         }
     }
 
-    /// What is said of a fault that ends a walk: of a silence, what it comes from.
+    /// What is said of a fault that ends a GET: of a silence, what it comes from.
     async fn last_word(&mut self, fault: Fault) -> Failure {
         if fault.silent
-            && let Some(failure) = self.dialect.look_into(&mut self.line).await
+            && let Some(Look::Deaf(failure)) = self.dialect.look_into(&mut self.line).await
         {
             return failure;
         }

@@ -26,6 +26,21 @@ impl Place {
         legal.then_some(Self { latitude, longitude })
     }
 
+    /// Degrees north of the equator.
+    pub const fn latitude(self) -> f64 {
+        self.latitude
+    }
+
+    /// Degrees east of Greenwich.
+    pub const fn longitude(self) -> f64 {
+        self.longitude
+    }
+
+    /// [`Place::delay_ms`] as a distance.
+    pub fn delay(self, other: Self) -> Option<Amount> {
+        Amount::new(self.delay_ms(other))
+    }
+
     /// The round trip over the shortest way in fibre, in ms: no real path is shorter.
     pub fn delay_ms(self, other: Self) -> f64 {
         let [a, b] = [self.latitude.to_radians(), other.latitude.to_radians()];
@@ -86,9 +101,14 @@ impl Distances {
         self.pairs.entry(owner).or_default().insert(edge, distance);
     }
 
+    /// The distance of a pair as it was set, where it is known.
+    pub fn amount(&self, owner: &Name, edge: &Name) -> Option<Amount> {
+        self.pairs.get(owner)?.get(edge).copied()
+    }
+
     /// The distance of a pair, where it is known.
     pub fn of(&self, owner: &Name, edge: &Name) -> Option<f64> {
-        Some(self.pairs.get(owner)?.get(edge)?.get())
+        self.amount(owner, edge).map(Amount::get)
     }
 
     /// Whether anything is known of an owner.

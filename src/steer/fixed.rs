@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::table::{Edge, GroupError, Groups, Name, OwnerEdges, Table};
+use crate::table::{Edge, Groups, Name, OwnerEdges, Table};
 
 /// The service that answers where an owner has no list for the one that is asked for.
 pub(super) const DEFAULT_SERVICE: &str = "default";
@@ -18,22 +18,14 @@ pub struct Configured<'a> {
     pub default_edge: &'a Name,
 }
 
-/// The groups of the configured lists, and of every other owner that the table names: one
-/// that left the configuration while its addresses are held keeps its last edges, as far as
-/// they still exist, else it gets the default edge.
-///
-/// # Errors
-/// Where an owner has two different lists for one service.
-pub fn fixed(configured: Configured<'_>, previous: &Groups, table: &Table) -> Result<Groups, GroupError> {
-    Groups::make(&lists(configured, previous, table), "")
-}
-
-/// The configured lists, and those of the owners that left.
-pub(super) fn lists(configured: Configured<'_>, previous: &Groups, table: &Table) -> Vec<OwnerEdges> {
+/// The configured lists, and those of every other owner that a table names: one that left the
+/// configuration while its addresses are held keeps its last edges, as far as they still exist,
+/// else it gets the default edge.
+pub(super) fn lists(configured: Configured<'_>, previous: &Groups, tables: &[&Table]) -> Vec<OwnerEdges> {
     let mut owners = configured.owners.to_vec();
     let known: BTreeSet<Name> =
         owners.iter().filter(|o| !o.edges.is_empty()).map(|o| o.owner.clone()).collect();
-    let named: BTreeSet<&Name> = table.entries().iter().map(|entry| &entry.owner).collect();
+    let named: BTreeSet<&Name> = tables.iter().flat_map(|table| table.owners()).collect();
     for owner in named.into_iter().filter(|owner| !known.contains(*owner)) {
         owners.extend(last_lists(configured, previous, owner));
     }
@@ -61,6 +53,10 @@ fn last_lists(configured: Configured<'_>, previous: &Groups, owner: &Name) -> Ve
 mod tests {
     use super::*;
     use crate::table::{Class, Entry, PoolName};
+
+    fn fixed(configured: Configured<'_>, previous: &Groups, table: &Table) -> Groups {
+        Groups::make(&lists(configured, previous, &[table]), "").unwrap()
+    }
 
     fn edge(name: &str) -> (Name, Edge) {
         (name.into(), Edge { name: name.into(), addresses: Vec::new(), host: None, region: None })
@@ -95,25 +91,22 @@ mod tests {
         let centre = Name::from("centre");
         let both = [list("a", &["e1", "e2"]), list("b", &["e2"])];
         let configured = |owners| Configured { owners, edges: &edges, default_edge: &centre };
-        let before = fixed(configured(&both), &Groups::default(), &table("a")).unwrap();
+        let before = fixed(configured(&both), &Groups::default(), &table("a"));
         assert_eq!(edges_of(&before, "a"), ["e1", "e2"]);
 
         let only_b = [list("b", &["e2"])];
-        let after = fixed(configured(&only_b), &before, &table("a")).unwrap();
+        let after = fixed(configured(&only_b), &before, &table("a"));
         assert_eq!(edges_of(&after, "a"), ["e1", "e2"]);
         assert_eq!(after.of_owner, before.of_owner, "the token stays");
         assert!(
-            fixed(configured(&only_b), &before, &table("b"))
-                .unwrap()
-                .of(&"a".into(), &"default".into())
-                .is_none()
+            fixed(configured(&only_b), &before, &table("b")).of(&"a".into(), &"default".into()).is_none()
         );
 
         let fewer = BTreeMap::from([edge("e2"), edge("centre")]);
         let configured = Configured { owners: &only_b, edges: &fewer, default_edge: &centre };
-        assert_eq!(edges_of(&fixed(configured, &before, &table("a")).unwrap(), "a"), ["e2"]);
+        assert_eq!(edges_of(&fixed(configured, &before, &table("a")), "a"), ["e2"]);
         let none = BTreeMap::from([edge("centre")]);
         let configured = Configured { owners: &[], edges: &none, default_edge: &centre };
-        assert_eq!(edges_of(&fixed(configured, &before, &table("a")).unwrap(), "a"), ["centre"]);
+        assert_eq!(edges_of(&fixed(configured, &before, &table("a")), "a"), ["centre"]);
     }
 }

@@ -130,6 +130,11 @@ impl RegionReport {
     }
 }
 
+/// Between two readings of the loads weights stay as they are.
+fn resting(unit: &Unit<'_>, known: Known<'_>) -> Option<Decision> {
+    if known.moving { None } else { Some((unit.previous.clone()?, ListState::Kept)) }
+}
+
 /// The weights of one unit, by place, and why.
 pub(super) type Decision = (Vec<u32>, ListState);
 
@@ -149,8 +154,10 @@ impl Region {
         }
         let capacities = self.compares_capacities(units, known);
         let knowledge = |unit| knowledge(&self.policy, unit, known, capacities);
-        let back: Vec<Option<Decision>> =
-            units.iter().map(|unit| self.without_knowledge(unit, knowledge(unit))).collect();
+        let back: Vec<Option<Decision>> = units
+            .iter()
+            .map(|unit| resting(unit, known).or_else(|| self.without_knowledge(unit, knowledge(unit))))
+            .collect();
         let loads = self.loads(units, &back, known);
         let whole = units.iter().zip(&back).filter(|(_, back)| back.is_none());
         let steered: Vec<&Unit<'_>> = whole.map(|(unit, _)| unit).collect();

@@ -104,7 +104,7 @@ fn build(
     let node = |name: &&Name| Node {
         capacity: known.loads.of(name).capacity().unwrap_or(0.0),
         base: beside.get(*name).copied().unwrap_or(0.0),
-        cost: 0.0,
+        cost: known.costs.get(*name).map_or(0.0, |cost| cost.get()),
     };
     let nodes: Vec<Node> = all.keys().map(node).collect();
     let (mut links, mut places, mut sources, mut surplus) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());

@@ -4,63 +4,41 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::Policy;
-use super::fixed::{Configured, DEFAULT_SERVICE, lists};
+use super::fixed::{Configured, lists};
 use super::region::{Decided, ListReport, Region, RegionReport, ShedTo};
-use super::shed::{Part, ShedMemory, ShedSource, step};
+use super::shed::{ShedMemory, ShedSource, step};
 use super::unit::{Known, Unit, units};
 use super::weights::all_on;
-use crate::table::{Entry, GroupEdge, GroupError, Groups, Name, OwnerEdges, Table, Token};
+use crate::table::{Entry, GroupEdge, GroupError, Groups, Name, OwnerEdges, Part, Table, Token};
 
 /// What steering gives to a generation.
 #[derive(Clone, Debug, Default)]
 pub struct Steered {
-    /// The groups, and which of them answers for which owner.
+    /// The groups, and which of them answers for which owner and entry.
     pub groups: Groups,
-    /// The entries that are answered with another group than their owner's.
-    pub shedding: Shedding,
     /// What is remembered for the next cycle of regions that shed.
     pub shed: BTreeMap<Name, ShedMemory>,
     /// What was decided, for people.
     pub regions: Vec<RegionReport>,
 }
 
-/// Which entries are answered with another group than that of their owner.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Shedding {
-    parts: BTreeMap<(Name, Name), Arc<Part>>,
-}
-
-impl Shedding {
-    /// The group that an entry is shed to for a service; none where its owner's answers.
-    pub fn of(&self, groups: &Groups, entry: &Entry, service: &Name) -> Option<&Token> {
-        let mut key = (entry.owner.clone(), service.clone());
-        // As `Groups::of`: an owner without the service has its default one.
-        if !groups.of_owner.contains_key(&key) {
-            key.1 = DEFAULT_SERVICE.into();
-        }
-        self.parts.get(&key)?.of(entry).map(|(_, token)| token)
-    }
-
-    /// Whether nothing is shed.
-    pub fn is_empty(&self) -> bool {
-        self.parts.is_empty()
-    }
-}
-
 /// The groups of all owners: of those in a region by its policy, of all others as
 /// [`super::fixed`] has them. Owners that belong to several regions are steered by the first.
+///
+/// The first of the `tables` is what is published; the others are what is kept beneath it, whose
+/// owners need groups as well.
 ///
 /// # Errors
 /// Where an owner has two different lists for one service.
 pub fn steer(
     configured: Configured<'_>,
     previous: &Groups,
-    table: &Table,
+    tables: &[&Table],
     regions: &[Region],
     known: Known<'_>,
     shed: &BTreeMap<Name, ShedMemory>,
 ) -> Result<Steered, GroupError> {
-    let lists = lists(configured, previous, table);
+    let lists = lists(configured, previous, tables);
     let mut scopes: BTreeMap<(&Name, &Name), String> = BTreeMap::new();
     let mut plans = Vec::new();
     for (at, region) in regions.iter().enumerate().filter(|(_, r)| !matches!(r.policy, Policy::Fixed)) {
@@ -89,7 +67,7 @@ pub fn steer(
         let report = apply(region, units, decided, known, &shares, &mut steered.groups);
         steered.regions.push(report);
     }
-    shares.apply(&plans, table, &mut steered);
+    shares.apply(&plans, tables.first().copied(), &mut steered);
     Ok(steered)
 }
 
@@ -162,11 +140,13 @@ impl Shares {
         };
         let sources: Vec<ShedSource<'_>> =
             keys.iter().map(|(key, edges)| (key, edges.as_slice())).zip(units).map(source).collect();
-        let none = ShedMemory::default();
-        let memory =
-            step(rules, known.loads, known.drained, &sources, shed.get(&region.name).unwrap_or(&none));
-        for ((key, _), unit) in keys.iter().zip(units) {
-            for (receiver, share) in memory.shares(key) {
+        let before = shed.get(&region.name).cloned().unwrap_or_default();
+        let memory = match known.moving {
+            true => step(rules, known.loads, known.drained, &sources, &before),
+            false => before,
+        };
+        for ((key, open), unit) in keys.iter().zip(units) {
+            for (receiver, share) in memory.shares(key).filter(|(receiver, _)| open.contains(receiver)) {
                 self.targets.push(target(key, unit, receiver, share));
             }
         }
@@ -180,7 +160,7 @@ impl Shares {
     }
 
     /// Sets the weights of the receivers' groups, and divides the entries.
-    fn apply(self, plans: &[(&Region, Vec<Unit<'_>>)], table: &Table, steered: &mut Steered) {
+    fn apply(self, plans: &[(&Region, Vec<Unit<'_>>)], table: Option<&Table>, steered: &mut Steered) {
         let mut parts: BTreeMap<Name, Vec<(Name, f64, Token)>> = BTreeMap::new();
         for target in self.targets {
             let owner = (target.list.owner, target.list.service);
@@ -194,7 +174,7 @@ impl Shares {
         }
         let mut entries: BTreeMap<&Name, Vec<&Entry>> = BTreeMap::new();
         if !parts.is_empty() {
-            for entry in table.entries() {
+            for entry in table.into_iter().flat_map(Table::entries) {
                 entries.entry(&entry.owner).or_default().push(entry);
             }
         }
@@ -205,7 +185,7 @@ impl Shares {
             let part = Arc::new(Part::new(own, receivers.iter().cloned()));
             for list in &unit.lists {
                 let key = (list.owner.clone(), list.service.clone());
-                steered.shedding.parts.insert(key, Arc::clone(&part));
+                steered.groups.shed.insert(key, Arc::clone(&part));
             }
         }
         steered.shed = self.memory;

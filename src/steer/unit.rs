@@ -19,8 +19,13 @@ pub struct Known<'a> {
     pub demands: &'a BTreeMap<(Name, Name), Amount>,
     /// The static weights of edges; 1 for those that have none.
     pub weights: &'a BTreeMap<Name, u32>,
+    /// What a unit of load on an edge costs; nothing for those that have none.
+    pub costs: &'a BTreeMap<Name, Amount>,
     /// Edges that are taken out of service: nothing is steered to them.
     pub drained: &'a BTreeSet<Name>,
+    /// Whether weights by load, and what is shed, may move: once a reading of the loads.
+    /// Otherwise they stay, and only what is new gets any.
+    pub moving: bool,
 }
 
 /// A list of edges of one service, and all owners of it that are steered alike.

@@ -29,6 +29,8 @@ pub struct Commit<'a> {
     pub guard: &'a GuardMemory,
     /// Whether enough of the fleet has been read for the table to be published.
     pub filled: bool,
+    /// What steering remembers, as text, where it changed.
+    pub steering: Option<&'a str>,
     /// What an operator did.
     pub acts: Acts<'a>,
 }
@@ -85,8 +87,17 @@ pub(super) async fn write(
     write_filled(conn, commit.filled, committed.generation).await?;
     known.guard = Some(commit.guard.clone());
     acts::write(conn, &mut known.names, &commit.acts, committed).await?;
+    if let Some(body) = commit.steering {
+        write_steering(conn, body).await?;
+    }
     write_remembered(conn, known, commit.memories, &[]).await?;
     Ok(committed)
+}
+
+async fn write_steering(conn: &mut SqliteConnection, body: &str) -> Result<(), Fault> {
+    let sql = "INSERT INTO steering VALUES (1, ?1) ON CONFLICT (id) DO UPDATE SET body = excluded.body";
+    sqlx::query(sql).bind(body).execute(conn).await?;
+    Ok(())
 }
 
 async fn write_filled(conn: &mut SqliteConnection, filled: bool, newest: u64) -> Result<(), Fault> {

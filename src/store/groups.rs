@@ -1,13 +1,15 @@
 //! Groups, their edges and their owners, with validity intervals.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use sqlx::{Row, SqliteConnection};
 
 use super::error::Fault;
+use super::memory;
 use super::names::Names;
 use super::rows::{self, OPEN};
-use crate::table::{Group, GroupEdge, Groups, Name, Token};
+use crate::table::{Group, GroupEdge, Groups, Name, Part, Token};
 
 /// The groups of a generation.
 pub(super) const GROUPS_AT: &str =
@@ -42,6 +44,12 @@ pub(super) async fn at(conn: &mut SqliteConnection, names: &Names, generation: i
         let key = (names.name(row.try_get(0)?)?, names.name(row.try_get(1)?)?);
         groups.of_owner.insert(key, token(row.try_get(2)?)?);
     }
+    let sql = "SELECT owner, service, body FROM shed WHERE to_gen > ?1 AND from_gen <= ?1";
+    for row in sqlx::query(sql).bind(generation).fetch_all(&mut *conn).await? {
+        let key = (names.name(row.try_get(0)?)?, names.name(row.try_get(1)?)?);
+        let part: Part = rows::unpack(row.try_get(2)?)?;
+        groups.shed.insert(key, Arc::new(part));
+    }
     Ok(groups)
 }
 
@@ -59,13 +67,22 @@ pub(super) struct Difference<'a> {
     opened: Vec<&'a Group>,
     owners_closed: Vec<(Name, Name)>,
     owners_opened: Vec<(&'a (Name, Name), &'a Token)>,
+    parts_closed: Vec<(Name, Name)>,
+    parts_opened: Vec<(&'a (Name, Name), &'a Arc<Part>)>,
 }
 
 /// What turns `before` into `after`.
 pub(super) fn difference<'a>(before: &Groups, after: &'a Groups) -> Difference<'a> {
     let gone = |(token, group): &(&Token, &Group)| after.groups.get(*token) != Some(*group);
     let gone_owner = |(owner, token): &(&(Name, Name), &Token)| after.of_owner.get(*owner) != Some(*token);
+    let gone_part = |(owner, part): &(&(Name, Name), &Arc<Part>)| after.shed.get(*owner) != Some(*part);
     Difference {
+        parts_closed: before.shed.iter().filter(gone_part).map(|(owner, _)| owner.clone()).collect(),
+        parts_opened: after
+            .shed
+            .iter()
+            .filter(|(owner, part)| before.shed.get(*owner) != Some(*part))
+            .collect(),
         closed: before.groups.iter().filter(gone).map(|(token, _)| token.clone()).collect(),
         opened: after
             .groups
@@ -88,6 +105,8 @@ impl Difference<'_> {
             && self.opened.is_empty()
             && self.owners_closed.is_empty()
             && self.owners_opened.is_empty()
+            && self.parts_closed.is_empty()
+            && self.parts_opened.is_empty()
     }
 
     /// Writes it as a generation's.
@@ -116,16 +135,18 @@ impl Difference<'_> {
                 .execute(&mut *conn)
                 .await?;
         }
-        for (owner, service) in &self.owners_closed {
-            sqlx::query(
-                "UPDATE owner_group SET to_gen = ?1 WHERE to_gen = ?2 AND owner = ?3 AND service = ?4",
-            )
-            .bind(generation)
-            .bind(OPEN)
-            .bind(names.id(owner))
-            .bind(names.id(service))
-            .execute(&mut *conn)
-            .await?;
+        let of_owners =
+            "UPDATE owner_group SET to_gen = ?1 WHERE to_gen = ?2 AND owner = ?3 AND service = ?4";
+        let of_parts = "UPDATE shed SET to_gen = ?1 WHERE to_gen = ?2 AND owner = ?3 AND service = ?4";
+        let owners = self.owners_closed.iter().map(|key| (of_owners, key));
+        for (sql, (owner, service)) in owners.chain(self.parts_closed.iter().map(|key| (of_parts, key))) {
+            sqlx::query(sql)
+                .bind(generation)
+                .bind(OPEN)
+                .bind(names.id(owner))
+                .bind(names.id(service))
+                .execute(&mut *conn)
+                .await?;
         }
         Ok(())
     }
@@ -164,6 +185,19 @@ impl Difference<'_> {
             put.value(names.id(owner));
             put.value(names.id(service));
             put.value(token.as_str());
+            put.value(generation);
+        })
+        .await?;
+        let mut parts = Vec::new();
+        for (key, part) in &self.parts_opened {
+            parts.push((*key, memory::to_json(part)?));
+        }
+        let head = "INSERT INTO shed (to_gen, owner, service, body, from_gen)";
+        rows::insert(conn, head, 5, &parts, |put, ((owner, service), body)| {
+            put.value(OPEN);
+            put.value(names.id(owner));
+            put.value(names.id(service));
+            put.value(body.as_str());
             put.value(generation);
         })
         .await

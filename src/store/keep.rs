@@ -28,7 +28,11 @@ pub(super) async fn prune(
     at_least: u64,
 ) -> Result<Pruned, Fault> {
     let horizon = horizon(conn, before, at_least).await?;
-    for sql in ["DELETE FROM owner_group WHERE to_gen <= ?1", "DELETE FROM edge_group WHERE to_gen <= ?1"] {
+    for sql in [
+        "DELETE FROM shed WHERE to_gen <= ?1",
+        "DELETE FROM owner_group WHERE to_gen <= ?1",
+        "DELETE FROM edge_group WHERE to_gen <= ?1",
+    ] {
         sqlx::query(sql).bind(horizon).execute(&mut *conn).await?;
     }
     let done = sqlx::query("DELETE FROM entry WHERE to_gen <= ?1").bind(horizon).execute(&mut *conn).await?;

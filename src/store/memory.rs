@@ -176,6 +176,20 @@ pub(super) async fn load(
     Ok((memories, written))
 }
 
+/// What is remembered per BAS, without what it lists and since when.
+pub(super) async fn load_states(
+    conn: &mut SqliteConnection,
+    names: &Names,
+) -> Result<BTreeMap<Name, Memory>, Fault> {
+    let rows = sqlx::query("SELECT bas, state FROM bas_state").fetch_all(&mut *conn).await?;
+    let state = |row: &sqlx::sqlite::SqliteRow| {
+        let bas = names.name(row.try_get(0)?)?;
+        let memory = from_json(&bas, row.try_get(1)?)?;
+        Ok((bas, memory))
+    };
+    rows.iter().map(state).collect()
+}
+
 /// A listed range as a page has it.
 type Packed<'a> = (
     i64,
@@ -295,7 +309,7 @@ pub(super) async fn load_guard(conn: &mut SqliteConnection) -> Result<GuardMemor
     Ok(guard)
 }
 
-fn to_json<T: Serialize>(value: &T) -> Result<String, Fault> {
+pub(super) fn to_json<T: Serialize>(value: &T) -> Result<String, Fault> {
     // Only a map with keys that are no text could fail.
     serde_json::to_string(value).map_err(|error| Fault::Sql(sqlx::Error::Encode(Box::new(error))))
 }

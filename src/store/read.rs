@@ -45,6 +45,8 @@ pub struct Loaded {
     pub memories: BTreeMap<Name, Memory>,
     /// What the guard remembers; its holds by number.
     pub guard: GuardMemory,
+    /// What steering remembers, as it was given.
+    pub steering: Option<String>,
 }
 
 /// The table of one generation.
@@ -105,12 +107,28 @@ pub(super) async fn session(conn: &mut SqliteConnection) -> Result<Session, Faul
 }
 
 pub(super) async fn load(conn: &mut SqliteConnection, known: &mut Known) -> Result<Loaded, Fault> {
-    let names = &known.names;
+    let (memories, written) = memory::load(conn, &known.names).await?;
+    let loaded = load_with(conn, &known.names, memories).await?;
+    known.memories = written;
+    known.guard = Some(loaded.guard.clone());
+    Ok(loaded)
+}
+
+/// All but what BASes list, which of a large fleet is as much as the table.
+pub(super) async fn load_table(conn: &mut SqliteConnection, names: &Names) -> Result<Loaded, Fault> {
+    let memories = memory::load_states(conn, names).await?;
+    load_with(conn, names, memories).await
+}
+
+async fn load_with(
+    conn: &mut SqliteConnection,
+    names: &Names,
+    memories: BTreeMap<Name, Memory>,
+) -> Result<Loaded, Fault> {
     let meta = meta(conn).await?;
     let newest = Newest::load(conn).await?;
     let table = entries_at(conn, names, newest.number, newest.entries, newest.digest).await?;
     let groups = groups::at(conn, names, newest.number).await?;
-    let (memories, written) = memory::load(conn, names).await?;
     let guard = memory::load_guard(conn).await?;
     let pinned = match acts::pin(conn).await? {
         Some(pin) => {
@@ -121,8 +139,7 @@ pub(super) async fn load(conn: &mut SqliteConnection, known: &mut Known) -> Resu
         None => None,
     };
     let drains = acts::drains(conn, names).await?;
-    known.memories = written;
-    known.guard = Some(guard.clone());
+    let steering = sqlx::query_scalar("SELECT body FROM steering").fetch_optional(&mut *conn).await?;
     Ok(Loaded {
         session: meta.session,
         generation: newest.number.cast_unsigned(),
@@ -135,6 +152,7 @@ pub(super) async fn load(conn: &mut SqliteConnection, known: &mut Known) -> Resu
         groups,
         memories,
         guard,
+        steering,
     })
 }
 

@@ -59,6 +59,23 @@ impl Reader {
         self.checked(answer)
     }
 
+    /// The same without what BASes list, and since when: a large part, for those who only ask
+    /// what is published.
+    ///
+    /// # Errors
+    /// As for [`Reader::open`].
+    pub async fn load_table(&mut self) -> Result<Loaded, StoreError> {
+        let answer = async {
+            let mut tx = self.conn.begin().await?;
+            let names = Names::load(&mut tx).await?;
+            let loaded = read::load_table(&mut tx, &names).await?;
+            tx.rollback().await?;
+            Ok(loaded)
+        };
+        let answer = answer.await;
+        self.checked(answer)
+    }
+
     /// The table and groups of a generation.
     ///
     /// # Errors

@@ -69,6 +69,8 @@ pub enum ActKind {
     Drain,
     /// A pin ended by itself.
     Expire,
+    /// What was remembered of a BAS's tables was forgotten.
+    Forget,
     /// What is published was frozen.
     Freeze,
     /// A held change was rejected.

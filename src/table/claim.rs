@@ -8,7 +8,9 @@ use crate::address::Range;
 mod derive;
 mod stale;
 
-pub use derive::{ClaimSettings, Claimed, MaxRange, StaticLine, StaticMode, claims};
+pub use derive::{
+    ClaimSettings, Claimed, FleetClaims, MaxRange, StaticLine, StaticLines, StaticMode, claims,
+};
 pub use stale::Stale;
 
 /// How good a claim is, per address. The highest class wins; see the rules of the table.

@@ -59,13 +59,15 @@ impl Change {
     }
 }
 
-/// What turns `before` into `after`, sorted by space and range. That a BAS went stale, which
+/// What turns `before` into `after`, sorted by space and range. Entries that both share are not
+/// looked at. That a BAS went stale, which
 /// shows only in a polled entry's class, is no change.
 pub fn diff(before: &Table, after: &Table) -> Vec<Change> {
-    let (mut old, mut new) = (before.entries().iter().peekable(), after.entries().iter().peekable());
+    let (mut old, mut new) = (before.entries().iter(), after.entries().iter());
     let mut changes = Vec::new();
     loop {
-        match order(old.peek().map(|e| place(e)), new.peek().map(|e| place(e))) {
+        old.skip_shared(&mut new);
+        match order(old.peek().map(place), new.peek().map(place)) {
             None => return changes,
             Some(Ordering::Less) => changes.extend(old.next().cloned().map(Change::Removed)),
             Some(Ordering::Greater) => changes.extend(new.next().cloned().map(Change::Added)),

@@ -1,13 +1,10 @@
-//! Entries and the table they make up.
-
-use std::collections::BTreeMap;
-use std::net::IpAddr;
+//! Entries, and how long addresses were an owner's.
 
 use jiff::Timestamp;
 use serde::Serialize;
 
-use super::{Class, Name, PoolName, Published};
-use crate::address::{Family, Range};
+use super::{Class, Name, PoolName};
+use crate::address::Range;
 
 /// Where an entry comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -65,83 +62,23 @@ impl Entry {
         Some(Self { class: self.class.max(next.class), ..self.with_range(range) })
     }
 
+    /// The part before a range.
+    pub(super) fn before(&self, range: Range) -> Option<Self> {
+        let last = range.first_bits().checked_sub(1)?;
+        let part = Range::from_bits(range.family(), self.range.first_bits(), last)?;
+        Some(self.with_range(part))
+    }
+
+    /// The part behind a range.
+    pub(super) fn behind(&self, range: Range) -> Option<Self> {
+        let first = range.last_bits().checked_add(1)?;
+        let part = Range::from_bits(range.family(), first, self.range.last_bits())?;
+        Some(self.with_range(part))
+    }
+
     /// The same of other addresses.
     pub(super) fn with_range(&self, range: Range) -> Self {
         Self { range, ..self.clone() }
-    }
-}
-
-/// All entries of all spaces: sorted by space, family and first address; disjoint.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Table {
-    entries: Vec<Entry>,
-}
-
-impl Table {
-    /// A table of entries in any order.
-    ///
-    /// # Errors
-    /// The two entries that overlap, where some do.
-    pub fn new(mut entries: Vec<Entry>) -> Result<Self, Box<(Entry, Entry)>> {
-        entries.sort_by(|a, b| (&a.space, a.range).cmp(&(&b.space, b.range)));
-        for pair in entries.windows(2) {
-            if pair[0].space == pair[1].space && pair[0].range.intersection(pair[1].range).is_some() {
-                return Err(Box::new((pair[0].clone(), pair[1].clone())));
-            }
-        }
-        Ok(Self { entries })
-    }
-
-    /// A table of entries that are known to be sorted and disjoint.
-    pub(super) fn from_sorted(entries: Vec<Entry>) -> Self {
-        debug_assert!(entries.windows(2).all(|pair| {
-            (&pair[0].space, pair[0].range) < (&pair[1].space, pair[1].range)
-                && (pair[0].space != pair[1].space || pair[0].range.intersection(pair[1].range).is_none())
-        }));
-        Self { entries }
-    }
-
-    /// The entries, sorted by space, family and first address.
-    pub fn into_entries(self) -> Vec<Entry> {
-        self.entries
-    }
-
-    /// The entries of one space and family.
-    pub fn of(&self, space: &str, family: Family) -> &[Entry] {
-        let place = |entry: &Entry| (entry.space.as_str(), entry.range.family()).cmp(&(space, family));
-        let from = self.entries.partition_point(|entry| place(entry).is_lt());
-        let to = self.entries.partition_point(|entry| place(entry).is_le());
-        self.entries.get(from..to).unwrap_or_default()
-    }
-
-    /// The entries, sorted by space, family and first address.
-    pub fn entries(&self) -> &[Entry] {
-        &self.entries
-    }
-
-    /// What is published as each owner's, by owner and space: what
-    /// [`Memory::ingest`](super::Memory::ingest) is told. One pass over the table.
-    pub fn by_owner(&self) -> BTreeMap<Name, Published> {
-        let mut ranges: BTreeMap<(&Name, &Name), Vec<Range>> = BTreeMap::new();
-        for entry in &self.entries {
-            ranges.entry((&entry.owner, &entry.space)).or_default().push(entry.range);
-        }
-        let mut owners: BTreeMap<Name, Published> = BTreeMap::new();
-        for ((owner, space), ranges) in ranges {
-            owners.entry(owner.clone()).or_default().insert(space.clone(), ranges.into_iter().collect());
-        }
-        owners
-    }
-
-    /// The entry that an address of a space lies in.
-    pub fn lookup(&self, space: &str, address: IpAddr) -> Option<&Entry> {
-        let wanted = Range::single(address);
-        let behind = self.entries.partition_point(|e| {
-            (e.space.as_str(), e.range.family(), e.range.first_bits())
-                <= (space, wanted.family(), wanted.first_bits())
-        });
-        let entry = self.entries.get(behind.checked_sub(1)?)?;
-        (&*entry.space == space && entry.range.contains(address)).then_some(entry)
     }
 }
 
@@ -158,55 +95,4 @@ pub struct Run {
     pub from: Timestamp,
     /// Until when; none while it is.
     pub to: Option<Timestamp>,
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn entry(space: &str, owner: &str, pool: &str, range: &str) -> Entry {
-        Entry {
-            space: space.into(),
-            range: range.parse().unwrap(),
-            owner: owner.into(),
-            bas: None,
-            pool: PoolName::new(pool.as_bytes()),
-            vrf: "".into(),
-            class: Class::Fresh,
-        }
-    }
-
-    fn table() -> Table {
-        Table::new(vec![
-            entry("iptv", "B", "p", "10.0.0.0/24"),
-            entry("internet", "A", "q", "10.0.1.0/24"),
-            entry("internet", "A", "p", "10.0.0.0/24"),
-            entry("internet", "B", "p", "2001:db8::/32"),
-        ])
-        .unwrap()
-    }
-
-    #[test]
-    fn a_table_is_sorted_and_refuses_overlaps() {
-        let table = table();
-        let of =
-            |space, family| table.of(space, family).iter().map(|e| e.range.to_string()).collect::<Vec<_>>();
-        assert_eq!(of("internet", Family::V4), ["10.0.0.0-10.0.0.255", "10.0.1.0-10.0.1.255"]);
-        assert_eq!(of("internet", Family::V6).len(), 1);
-        assert_eq!(of("iptv", Family::V4), ["10.0.0.0-10.0.0.255"]);
-        assert!(of("iptv", Family::V6).is_empty() && of("other", Family::V4).is_empty());
-        let overlap = vec![entry("s", "A", "p", "10.0.0.0/24"), entry("s", "B", "p", "10.0.0.255")];
-        assert!(Table::new(overlap).is_err());
-    }
-
-    #[test]
-    fn what_an_owner_has_is_told_by_space() {
-        let owned = table().by_owner();
-        let ranges = |owner: &str, space: &str| {
-            owned[owner].get(space).map(|set| set.iter().map(|r| r.to_string()).collect::<Vec<_>>())
-        };
-        assert_eq!(ranges("A", "internet").unwrap(), ["10.0.0.0-10.0.1.255"]);
-        assert_eq!(ranges("A", "iptv"), None);
-        assert_eq!(ranges("B", "iptv").unwrap(), ["10.0.0.0-10.0.0.255"]);
-    }
 }

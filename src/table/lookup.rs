@@ -1,141 +1,87 @@
-//! Finding the entry of an address: sorted arrays per space and family.
+//! What answers an address: one index per space and family, from address to group.
 //!
-//! Only the last addresses are searched, so that a search touches as little memory as may
-//! be; IPv4 starts from a table of its upper 16 bits.
+//! Neighbours that one group answers are one cell; nothing is allocated by a search, and an
+//! entry takes far less than 64 octets.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::net::IpAddr;
-use std::sync::Arc;
 
-use super::{Entry, Name, Table};
-use crate::address::{Family, Range};
+use super::{Groups, Name, Table, Token};
+use crate::address::{Family, Index4, Index6, Range};
 
-/// A table made ready to be looked up in.
+/// The groups that answer the addresses of a table for one service.
 #[derive(Clone, Debug)]
 pub struct Lookup {
-    table: Arc<Table>,
-    spaces: BTreeMap<Name, Space>,
+    tokens: Vec<Token>,
+    spaces: BTreeMap<Name, (Index4, Index6)>,
 }
 
 /// One space of a [`Lookup`]: where many addresses are looked up, it is found once.
 #[derive(Clone, Copy, Debug)]
 pub struct SpaceLookup<'a> {
-    table: &'a Table,
-    space: &'a Space,
+    tokens: &'a [Token],
+    v4: &'a Index4,
+    v6: &'a Index6,
 }
 
-#[derive(Clone, Debug, Default)]
-struct Space {
-    v4: V4,
-    v6: V6,
-}
-
-#[derive(Clone, Debug, Default)]
-struct V4 {
-    /// Where in the table the family's entries begin.
-    offset: usize,
-    first: Vec<u32>,
-    last: Vec<u32>,
-    /// By the upper 16 bits of an address: the first entry that does not end before them.
-    upper: Vec<u32>,
-}
-
-#[derive(Clone, Debug, Default)]
-struct V6 {
-    offset: usize,
-    first: Vec<u128>,
-    last: Vec<u128>,
-}
+/// The number of addresses in no entry: no token has it.
+const NOBODY: u32 = u32::MAX;
 
 impl Lookup {
-    /// Prepares a table.
-    pub fn new(table: Arc<Table>) -> Self {
-        let mut spaces: BTreeMap<Name, Space> = BTreeMap::new();
-        let mut offset = 0;
-        let same = |a: &Entry, b: &Entry| a.space == b.space && a.range.family() == b.range.family();
-        for group in table.entries().chunk_by(same) {
-            if let Some(entry) = group.first() {
-                let space = spaces.entry(entry.space.clone()).or_default();
-                match entry.range.family() {
-                    Family::V4 => space.v4 = V4::new(offset, group),
-                    Family::V6 => space.v6 = V6::new(offset, group),
-                }
+    /// Prepares a table. The addresses of an owner that no group answers for are as those in
+    /// no entry.
+    pub fn new(table: &Table, groups: &Groups, service: &Name) -> Self {
+        let mut tokens: Vec<Token> = Vec::new();
+        let mut of_group: HashMap<&Token, u32> = HashMap::new();
+        let mut of_owner: HashMap<&str, u32> = HashMap::new();
+        let mut spaces: BTreeMap<&Name, Vec<(Range, u32)>> = BTreeMap::new();
+        for entry in table.entries() {
+            let group = *of_owner.entry(&entry.owner).or_insert_with(|| {
+                let Some(group) = groups.of(&entry.owner, service) else { return NOBODY };
+                *of_group.entry(&group.token).or_insert_with(|| {
+                    tokens.push(group.token.clone());
+                    tokens.len() as u32 - 1
+                })
+            });
+            match spaces.get_mut(&entry.space) {
+                Some(stretches) => stretches.push((entry.range, group)),
+                None => drop(spaces.insert(&entry.space, vec![(entry.range, group)])),
             }
-            offset += group.len();
         }
-        Self { table, spaces }
-    }
-
-    /// The table that is looked up in.
-    pub const fn table(&self) -> &Arc<Table> {
-        &self.table
+        let indexed = |(name, stretches): (&Name, Vec<(Range, u32)>)| {
+            let v6 = stretches.partition_point(|(range, _)| range.family() == Family::V4);
+            let (v4, v6) = stretches.split_at_checked(v6).unwrap_or_default();
+            (name.clone(), (Index4::new(v4, NOBODY), Index6::new(v6, NOBODY)))
+        };
+        Self { spaces: spaces.into_iter().map(indexed).collect(), tokens }
     }
 
     /// One space; none where it has no entry.
     pub fn space(&self, name: &str) -> Option<SpaceLookup<'_>> {
-        self.spaces.get(name).map(|space| SpaceLookup { table: &self.table, space })
+        self.spaces.get(name).map(|(v4, v6)| SpaceLookup { tokens: &self.tokens, v4, v6 })
     }
 
-    /// The entry of an address.
-    pub fn get(&self, space: &str, address: IpAddr) -> Option<&Entry> {
-        self.space(space)?.get(address)
+    /// The token of the group that answers an address; none where it is in no entry.
+    pub fn token(&self, space: &str, address: IpAddr) -> Option<&str> {
+        self.space(space)?.token(address)
+    }
+
+    /// How many octets the indexes take.
+    pub fn size(&self) -> usize {
+        self.spaces.values().map(|(v4, v6)| v4.size() + v6.size()).sum()
     }
 }
 
 impl<'a> SpaceLookup<'a> {
-    /// The entry of an address. An IPv4-mapped IPv6 address is the IPv4 address.
-    pub fn get(&self, address: IpAddr) -> Option<&'a Entry> {
-        let place = match address.to_canonical() {
-            IpAddr::V4(address) => self.space.v4.find(address.to_bits()),
-            IpAddr::V6(address) => self.space.v6.find(address.to_bits()),
+    /// The token of the group that answers an address; none where it is in no entry. An
+    /// IPv4-mapped IPv6 address is the IPv4 address.
+    #[inline]
+    pub fn token(&self, address: IpAddr) -> Option<&'a str> {
+        let group = match address.to_canonical() {
+            IpAddr::V4(address) => self.v4.find(address.to_bits()),
+            IpAddr::V6(address) => self.v6.find(address.to_bits()),
         };
-        self.table.entries().get(place?)
-    }
-
-    /// The entries of many addresses, in their order.
-    pub fn batch(
-        &self,
-        addresses: impl IntoIterator<Item = IpAddr>,
-    ) -> impl Iterator<Item = Option<&'a Entry>> {
-        addresses.into_iter().map(|address| self.get(address))
-    }
-}
-
-impl V4 {
-    fn new(offset: usize, entries: &[Entry]) -> Self {
-        let numbers = |of: fn(Range) -> u128| entries.iter().map(|e| of(e.range) as u32).collect::<Vec<_>>();
-        let (first, last) = (numbers(Range::first_bits), numbers(Range::last_bits));
-        let mut upper = Vec::with_capacity((1 << 16) + 1);
-        let mut place = 0;
-        for bits in 0..=u32::from(u16::MAX) {
-            while last.get(place).is_some_and(|last| last >> 16 < bits) {
-                place += 1;
-            }
-            upper.push(place as u32);
-        }
-        upper.push(last.len() as u32);
-        Self { offset, first, last, upper }
-    }
-
-    fn find(&self, address: u32) -> Option<usize> {
-        let bits = (address >> 16) as usize;
-        let from = *self.upper.get(bits)? as usize;
-        // The first entry that ends behind these upper bits may hold the address, too.
-        let to = (*self.upper.get(bits + 1)? as usize + 1).min(self.last.len());
-        let place = from + self.last.get(from..to)?.partition_point(|last| *last < address);
-        (*self.first.get(place)? <= address).then_some(self.offset + place)
-    }
-}
-
-impl V6 {
-    fn new(offset: usize, entries: &[Entry]) -> Self {
-        let numbers = |of: fn(Range) -> u128| entries.iter().map(|e| of(e.range)).collect();
-        Self { offset, first: numbers(Range::first_bits), last: numbers(Range::last_bits) }
-    }
-
-    fn find(&self, address: u128) -> Option<usize> {
-        let place = self.last.partition_point(|last| *last < address);
-        (*self.first.get(place)? <= address).then_some(self.offset + place)
+        self.tokens.get(group as usize).map(Token::as_str)
     }
 }
 
@@ -146,64 +92,74 @@ mod tests {
 
     use super::*;
     use crate::address::RangeSet;
-    use crate::table::{Class, PoolName};
+    use crate::table::{Class, Entry, OwnerEdges, PoolName};
 
-    fn table(space: &str, ranges: impl IntoIterator<Item = Range>) -> Table {
+    /// A table whose owners, `b0` to `b4` in turn, are answered with the edges `e0` to `e4`;
+    /// `b4` has no group.
+    fn lookup(space: &str, ranges: impl IntoIterator<Item = Range>) -> (Table, Lookup) {
         let entries = ranges.into_iter().enumerate().map(|(i, range)| Entry {
             space: space.into(),
             range,
-            owner: format!("b{i}").as_str().into(),
+            owner: format!("b{}", i % 5).as_str().into(),
             bas: None,
             pool: PoolName::new(b""),
             vrf: "".into(),
             class: Class::Fresh,
         });
-        Table::new(entries.collect()).unwrap()
+        let table = Table::new(entries.collect()).unwrap();
+        let lookup = Lookup::new(&table, &groups(), &"default".into());
+        (table, lookup)
     }
 
-    fn owner(lookup: &Lookup, space: &str, address: &str) -> Option<String> {
-        lookup.get(space, address.parse().unwrap()).map(|entry| entry.owner.to_string())
+    fn groups() -> Groups {
+        let owners: Vec<OwnerEdges> = (0..4)
+            .map(|i| OwnerEdges {
+                owner: format!("b{i}").as_str().into(),
+                service: "default".into(),
+                edges: vec![format!("e{i}").as_str().into()],
+            })
+            .collect();
+        Groups::make(&owners, "").unwrap()
     }
 
     #[test]
     fn ends_belong_and_gaps_do_not() {
-        let ranges = ["1.0.0.0-1.0.255.255", "1.2.0.0-1.5.0.9", "255.255.255.255", "::5", "ffff::/16"];
-        let lookup = Lookup::new(Arc::new(table("internet", ranges.map(|r| r.parse().unwrap()))));
+        let ranges = ["1.0.0.0-1.0.255.255", "1.2.0.0-1.5.0.9", "255.255.255.255", "::5", "ffff::/16"]
+            .map(|r| r.parse().unwrap());
+        let (_, lookup) = lookup("internet", ranges);
         for (address, wanted) in [
             ("0.255.255.255", None),
-            ("1.0.0.0", Some("b0")),
-            ("1.0.255.255", Some("b0")),
+            ("1.0.0.0", Some("e0")),
+            ("1.0.255.255", Some("e0")),
             ("1.1.0.0", None),
-            ("1.2.0.0", Some("b1")),
-            ("1.4.7.7", Some("b1")),
-            ("1.5.0.9", Some("b1")),
+            ("1.2.0.0", Some("e1")),
+            ("1.4.7.7", Some("e1")),
+            ("1.5.0.9", Some("e1")),
             ("1.5.0.10", None),
-            ("255.255.255.255", Some("b2")),
-            ("::ffff:1.0.0.7", Some("b0")),
-            ("::5", Some("b3")),
+            ("255.255.255.255", Some("e2")),
+            ("::ffff:1.0.0.7", Some("e0")),
+            ("::5", Some("e3")),
             ("::6", None),
-            ("ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff", Some("b4")),
+            ("ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff", None),
         ] {
-            assert_eq!(owner(&lookup, "internet", address).as_deref(), wanted, "{address}");
+            assert_eq!(lookup.token("internet", address.parse().unwrap()), wanted, "{address}");
         }
-        assert_eq!(owner(&lookup, "iptv", "1.0.0.0"), None);
-        assert!(Lookup::new(Arc::default()).space("internet").is_none());
+        assert_eq!(lookup.token("iptv", "1.0.0.0".parse().unwrap()), None);
+        let nothing = Lookup::new(&Table::default(), &groups(), &"default".into());
+        assert!(nothing.space("internet").is_none());
     }
 
     #[test]
     fn spaces_are_apart() {
-        let mut entries = table("b", ["10.0.0.0/8".parse().unwrap()]).into_entries();
-        entries
-            .extend(table("a", ["10.0.0.0/9", "2001:db8::/32"].map(|r| r.parse().unwrap())).into_entries());
-        let lookup = Lookup::new(Arc::new(Table::new(entries).unwrap()));
-        assert_eq!(lookup.get("b", "10.200.0.0".parse().unwrap()).unwrap().space, "b".into());
-        assert!(lookup.get("a", "10.200.0.0".parse().unwrap()).is_none());
-        let found = lookup.space("a").unwrap();
-        let batch: Vec<_> = found
-            .batch(["10.0.0.1", "2001:db8::1", "2001:db9::"].map(|a| a.parse().unwrap()))
-            .map(|e| e.map(|e| e.owner.to_string()))
-            .collect();
-        assert_eq!(batch, [Some("b0".to_owned()), Some("b1".to_owned()), None]);
+        let (b, _) = lookup("b", ["10.0.0.0/8".parse().unwrap()]);
+        let (a, _) = lookup("a", ["10.0.0.0/9", "2001:db8::/32"].map(|r| r.parse().unwrap()));
+        let entries = a.into_entries().into_iter().chain(b.into_entries()).collect();
+        let lookup = Lookup::new(&Table::new(entries).unwrap(), &groups(), &"default".into());
+        let token = |space: &str, address: &str| lookup.token(space, address.parse().unwrap());
+        assert_eq!(token("b", "10.200.0.0"), Some("e0"));
+        assert_eq!(token("a", "10.200.0.0"), None);
+        assert_eq!(token("a", "2001:db8::1"), Some("e1"));
+        assert_eq!(token("b", "2001:db8::1"), None);
     }
 
     proptest! {
@@ -220,8 +176,7 @@ mod tests {
                     Range::from_bits(of(*v6), spread(*v6, *n), spread(*v6, n.saturating_add(*span)))
                 })
                 .collect();
-            let table = table("internet", set);
-            let lookup = Lookup::new(Arc::new(table.clone()));
+            let (table, lookup) = lookup("internet", set);
             let ends = table.entries().iter().flat_map(|e| {
                 let (family, first, last) = (e.range.family(), e.range.first_bits(), e.range.last_bits());
                 [first.saturating_sub(1), first, last, last.saturating_add(1).min(family.max())]
@@ -230,7 +185,8 @@ mod tests {
             let probes = probes.iter().map(|(v6, n)| of(*v6).address(spread(*v6, *n)));
             for address in ends.chain(probes).filter(|a| a.to_canonical() == *a) {
                 let slow = table.entries().iter().find(|e| e.range.contains(address));
-                prop_assert_eq!(lookup.get("internet", address), slow);
+                let edge = slow.map(|entry| entry.owner.replace('b', "e")).filter(|edge| edge != "e4");
+                prop_assert_eq!(lookup.token("internet", address), edge.as_deref());
                 prop_assert_eq!(table.lookup("internet", address), slow);
             }
         }

@@ -197,3 +197,14 @@ pub struct Memory {
     #[serde(skip)]
     pub listed: Vec<Listed>,
 }
+
+impl Memory {
+    /// Forgets by which descriptor it is read, and which of its tables ever had rows: the next
+    /// poll finds both out anew. What it listed stays, until that poll says otherwise.
+    pub fn forget_tables(&mut self) {
+        self.detection = None;
+        for table in self.tables.values_mut() {
+            (table.had_rows, table.repetitions) = (false, None);
+        }
+    }
+}

@@ -4,11 +4,14 @@
 
 mod act;
 mod build;
+mod chunks;
 mod claim;
 mod diff;
+mod entries;
 mod entry;
 mod explain;
 mod fleet;
+mod fleet_table;
 mod group;
 mod guard;
 mod lookup;
@@ -20,14 +23,20 @@ mod usage;
 
 pub use act::{Act, ActKind, Drain, Drains, Pin, PinKind};
 pub use build::{
-    BuildRules, Built, Conflict, ConflictClaim, PrivateSpace, Refusal, RefusalReason, Rule, build,
+    BuildRules, Built, Claimants, Conflict, ConflictClaim, Ledger, PrivateSpace, Refusal, RefusalReason,
+    Rule, Touched, build,
 };
-pub use claim::{Claim, ClaimSettings, Claimed, Class, MaxRange, Stale, StaticLine, StaticMode, claims};
+pub use claim::{
+    Claim, ClaimSettings, Claimed, Class, FleetClaims, MaxRange, Stale, StaticLine, StaticLines, StaticMode,
+    claims,
+};
 pub use diff::{ApplyError, Change, apply, diff};
-pub use entry::{Entry, Origin, Run, Table};
+pub use entries::{Entries, Table};
+pub use entry::{Entry, Origin, Run};
 pub use explain::{Decision, decide};
 pub use fleet::{Fleet, Membership, Progress, Share};
-pub use group::{Group, GroupEdge, GroupError, Groups, OwnerEdges, Token, static_owner};
+pub use fleet_table::FleetTable;
+pub use group::{Group, GroupEdge, GroupError, Groups, OwnerEdges, Part, Token, static_owner};
 pub use guard::{
     ApproveError, Approved, Case, Forgiven, GuardMemory, GuardSettings, HeldChange, Hold, HoldKind,
     HoldReason, Judged, Runs, Selection, judge,

@@ -78,6 +78,11 @@ impl Plant {
         agent.replace(junose::COMMUNITY, walk(pools, used));
     }
 
+    /// What a router says from now on, all of it.
+    pub(crate) fn set_recording(&self, router: &str, recording: Recording) {
+        self.routers[router].1.as_ref().unwrap().replace(junose::COMMUNITY, recording);
+    }
+
     /// Where a router answers.
     pub(crate) fn address(&self, router: &str) -> SocketAddr {
         self.routers[router].0

@@ -119,6 +119,7 @@ pub(crate) async fn commit_all(
             memories,
             guard: &guard,
             filled: true,
+            steering: None,
             acts: Acts::default(),
         })
         .await

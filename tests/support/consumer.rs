@@ -102,6 +102,11 @@ impl World {
         self.rows.insert(net.parse().unwrap(), group);
     }
 
+    /// The prefixes, and the group of each.
+    pub fn prefixes(&self) -> impl Iterator<Item = (IpNet, &'static str)> {
+        self.rows.iter().map(|(net, group)| (*net, *group))
+    }
+
     /// The group that answers an address: that of the longest prefix.
     pub fn group(&self, address: IpAddr) -> &'static str {
         let holding = self.rows.iter().filter(|(net, _)| net.contains(&address));

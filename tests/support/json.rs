@@ -16,3 +16,9 @@ pub fn has_keys(value: &Value, wanted: &[&str]) {
         assert!(object.contains_key(*key), "{key} is missing in {value}");
     }
 }
+
+/// The tables of a walk, without what they cost.
+pub fn tables(walk: &Value) -> Vec<[Value; 4]> {
+    let tables = walk["tables"].as_array().unwrap().iter();
+    tables.map(|table| ["name", "state", "reason", "rows"].map(|key| table[key].clone())).collect()
+}

@@ -7,6 +7,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stderr)]
 
 pub mod bind;
+pub mod cisco;
 pub mod consumer;
 pub mod dns;
 pub mod dnsdist;
@@ -17,7 +18,9 @@ pub mod http;
 pub mod json;
 pub mod junose;
 pub mod knot;
+pub mod loads;
 pub mod mmdb;
+pub mod network;
 pub mod nginx;
 pub mod pdns;
 pub mod poolsync;
@@ -40,6 +43,7 @@ use std::path::{Path, PathBuf};
 const PACKAGES: &[(&str, &str)] = &[
     ("snmpd", "snmpd"),
     ("snmpwalk", "snmp"),
+    ("snmptrap", "snmp"),
     ("snmpsimd", "snmpsim"),
     ("knotd", "knot"),
     ("knotc", "knot"),
@@ -65,6 +69,10 @@ const PACKAGES: &[(&str, &str)] = &[
     ("curl", "curl"),
     ("python3", "python3"),
     ("systemd-analyze", "systemd"),
+    ("unshare", "util-linux"),
+    ("mount", "mount"),
+    ("ip", "iproute2"),
+    ("strace", "strace"),
 ];
 
 /// Whether the programs are there. Where one is not, the test fails and says what to

@@ -32,7 +32,11 @@ impl Plan {
     pub fn around(scratch: &Scratch, address: SocketAddr, example: &str, before: &str) -> Self {
         let folder = scratch.folder("nginx");
         std::fs::write(folder.join("poolsync.conf"), example).unwrap();
+        // Where root is the only user that there is, its workers can be nobody else's.
+        let users = std::fs::read_to_string("/proc/self/uid_map").unwrap();
+        let alone = users.split_whitespace().nth(2) == Some("1");
         let mut config = before.to_owned()
+            + if alone { "user root;\n" } else { "" }
             + "daemon off; worker_processes 1; pid nginx.pid; error_log stderr notice;\n\
                           events { worker_connections 256; }\n\
                           http {\n    access_log off; keepalive_requests 1000000;\n";

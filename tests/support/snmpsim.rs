@@ -62,7 +62,8 @@ impl Simulator {
     }
 }
 
-fn is_root() -> bool {
+/// Whether this process is root's.
+pub fn is_root() -> bool {
     std::os::unix::fs::MetadataExt::uid(&std::fs::metadata("/proc/self").unwrap()) == 0
 }
 

@@ -31,12 +31,19 @@ pub struct Plan {
 impl Plan {
     /// Lays out the example's configuration around the export's folder.
     pub fn new(scratch: &Scratch) -> Self {
+        Self::allowing(scratch, &[])
+    }
+
+    /// The same, with clients of these blocks beside those of loopback.
+    pub fn allowing(scratch: &Scratch, blocks: &[&str]) -> Self {
         let folder = scratch.folder("unbound");
         let address = SocketAddr::from((Ipv4Addr::LOCALHOST, free_port()));
         let export = scratch.folder("export").display().to_string();
         let socket = folder.join("ctl").display().to_string();
         let changes = [("/var/lib/poolsync/export", export.as_str()), ("/run/unbound.ctl", &socket)];
-        let text = around(&folder, address) + &example("unbound/poolsync.conf", &changes);
+        let mut text = around(&folder, address);
+        text.extend(blocks.iter().map(|block| format!("  access-control: {block} allow\n")));
+        text += &example("unbound/poolsync.conf", &changes);
         let config = folder.join("unbound.conf");
         std::fs::write(&config, text).unwrap();
         Self { address, config, log: folder.join("log") }

@@ -117,6 +117,10 @@ pub(crate) struct World {
     /// What the store would keep: a row for each run.
     pub(crate) rows: Vec<Run>,
     runs: Runs,
+    /// Brought up to date step by step, and held against the whole build each time.
+    fleet_table: FleetTable,
+    /// Under what configuration.
+    configured: (BTreeMap<Name, Membership>, Vec<StaticLine>, ClaimSettings),
     /// Told of each commit: before, after, and what a person let through.
     pub(crate) commits: Vec<(Table, Table, Approved)>,
     pub(crate) listen: bool,
@@ -145,6 +149,8 @@ impl World {
             uplink: true,
             rows: Vec::new(),
             runs: Runs::default(),
+            fleet_table: FleetTable::default(),
+            configured: Default::default(),
             commits: Vec::new(),
             listen: false,
         }
@@ -205,7 +211,11 @@ impl World {
             tables: if answers { self.walk(router) } else { Vec::new() },
         };
         let published = self.published(&self.owner(name));
-        self.memories.get_mut(name).unwrap().ingest(poll, &published, &self.settings.ingest);
+        let memory = self.memories.get_mut(name).unwrap();
+        let ingested = memory.ingest(poll, &published, &self.settings.ingest);
+        if ingested.changed {
+            self.fleet_table.touch(&name.into(), ingested.touched);
+        }
     }
 
     fn walk(&self, router: &Router) -> Vec<PolledTable> {
@@ -234,7 +244,7 @@ impl World {
     }
 
     pub(crate) fn published(&self, owner: &Name) -> Published {
-        self.work.by_owner().remove(owner).unwrap_or_default()
+        self.work.by_owner(|one| one == owner).remove(owner).unwrap_or_default()
     }
 
     // The sentence, from build to commit.
@@ -249,7 +259,7 @@ impl World {
     }
 
     fn cycle_with(&mut self, approved: &Approved) {
-        let built = build(self.claimed().claims, &self.work, &BuildRules::default()).table;
+        let built = self.built();
         if !self.filled {
             self.commit(built, approved);
             let progress = Progress::of(Fleet { members: &self.members, memories: &self.memories });
@@ -268,6 +278,27 @@ impl World {
         });
         self.guard = judged.memory;
         self.commit(judged.table, approved);
+    }
+
+    /// The whole build; what it comes to step by step has to be the same, and where that says
+    /// that there is nothing to do, there must be nothing.
+    fn built(&mut self) -> Table {
+        let built = build(self.claimed().claims, &self.work, &BuildRules::default());
+        let configured = (self.members.clone(), self.lines.clone(), self.settings.claims);
+        if self.configured != configured {
+            (self.configured, self.fleet_table) = (configured, FleetTable::default());
+        }
+        let fleet = Fleet { members: &self.members, memories: &self.memories };
+        let lines = StaticLines::new(self.lines.clone());
+        let claimants = FleetClaims::new(fleet, &lines, &self.settings.claims, minute(self.now));
+        if self.fleet_table.is_current(&claimants) && self.guard.holds.is_empty() {
+            assert!(diff(&self.work, &built.table).is_empty());
+        }
+        self.fleet_table.unsettle();
+        let (table, conflicts) = self.fleet_table.bring(&claimants, &self.work, &BuildRules::default());
+        assert_eq!((&table, &*conflicts), (&built.table, &built.conflicts));
+        self.fleet_table.settle();
+        table
     }
 
     fn commit(&mut self, table: Table, approved: &Approved) {
@@ -360,6 +391,7 @@ impl World {
         }
         self.guard = serde_json::from_str(&serde_json::to_string(&self.guard).unwrap()).unwrap();
         self.runs = Runs::load(&self.rows);
+        self.fleet_table = FleetTable::default();
     }
 
     // Time.

@@ -246,8 +246,9 @@ impl Legacy {
 
 fn whole(mut input: Input<'_>) -> Result<Vec<u8>, LegacyError> {
     const STEP: usize = 1 << 16;
-    const ENDLESS: usize = 16 << 20;
     let mut file = Vec::new();
+    // Where the line begins that is being read.
+    let mut begun = 0;
     loop {
         let filled = file.len();
         if filled as u64 > Legacy::LIMIT_MIB << 20 {
@@ -256,8 +257,15 @@ fn whole(mut input: Input<'_>) -> Result<Vec<u8>, LegacyError> {
         file.resize(filled + STEP, 0);
         let count = input.read(file.get_mut(filled..).unwrap_or_default())?;
         file.truncate(filled + count);
-        if filled < ENDLESS && filled + count >= ENDLESS && text::is_endless(&file) {
-            return Err(LegacyError::LongLine { line: 1, limit: text::LINE_LIMIT });
+        let fresh = file.get(filled..).unwrap_or_default();
+        if let Some(end) = memchr::memrchr2(b'\n', b'\r', fresh) {
+            begun = filled + end + 1;
+        }
+        let line = file.get(begun..).unwrap_or_default();
+        if line.len() > text::ENDLESS && !text::is_json(&file, line) {
+            let before = file.get(..begun).unwrap_or_default();
+            let line = memchr::memchr_iter(b'\n', before).count() as u64 + 1;
+            return Err(LegacyError::LongLine { line, limit: text::LINE_LIMIT });
         }
         if count == 0 {
             return Ok(file);

@@ -35,9 +35,12 @@ pub(super) fn lines_are_lines(text: &str) -> Result<(), LegacyError> {
     }
 }
 
-/// Whether the beginning of a file has no line in it at all.
-pub(super) fn is_endless(head: &[u8]) -> bool {
-    memchr::memchr2(b'\n', b'\r', head).is_none() && !head.trim_ascii_start().starts_with(b"{")
+/// A line that goes on for so long ends the reading, whatever follows.
+pub(super) const ENDLESS: usize = 16 << 20;
+
+/// Whether a file may be JSON, which needs no lines, by its beginning and its line so far.
+pub(super) fn is_json(file: &[u8], line: &[u8]) -> bool {
+    file.trim_ascii_start().starts_with(b"{") && memchr::memchr(b'"', line).is_some()
 }
 
 fn utf16<'t>(octets: &'t [u8], encoding: &'static Encoding) -> Result<Cow<'t, str>, LegacyError> {

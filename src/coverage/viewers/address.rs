@@ -1,6 +1,8 @@
 //! Addresses out of octets, without a copy and as strict as the standard library: no leading
 //! zeros, nothing left over.
 
+use wide::u8x16;
+
 /// An address as it is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Written {
@@ -10,62 +12,145 @@ pub(super) enum Written {
     V6(u128),
 }
 
-/// Sixteen octets of 0x01.
-const ONES: u128 = u128::from_ne_bytes([1; 16]);
+/// How many octets are looked at for an IPv4 address: the longest and what ends it, and room
+/// to read four octets wherever one of its numbers may begin.
+pub(super) const WINDOW: usize = 20;
 
-/// An IPv4 address at the beginning of sixteen octets and its length; something that is no
-/// digit must follow it within them. All octets are looked at together: in the addresses of
-/// a log the places of the dots are what a processor cannot foresee.
+/// An IPv4 address at the beginning of a window and its length; something that is no digit
+/// must follow it within sixteen octets. All octets are looked at together: in the addresses
+/// of a log the places of the dots are what a processor cannot foresee.
 #[inline(always)]
-pub(super) fn v4_window(window: &[u8; 16]) -> Option<(u32, usize)> {
-    let octets = u128::from_le_bytes(*window) ^ (ONES * 0x30);
-    // Of each octet the top bit: whether it is no digit.
-    let stops = (((octets & (ONES * 0x7f)) + ONES * 0x76) | octets) & (ONES * 0x80);
-    let mut stops = (top_bits(stops as u64) | top_bits((stops >> 64) as u64) << 8) as u32;
-    let mut ends = [0u32; 4];
-    for end in &mut ends {
-        *end = stops.trailing_zeros();
-        stops &= stops.wrapping_sub(1);
-    }
-    let [a, b, c, d] = ends;
-    if d > 15 {
-        return None;
-    }
-    let dot = |at: u32| window.get(at as usize & 15) == Some(&b'.');
-    if !(dot(a) & dot(b) & dot(c)) {
-        return None;
-    }
-    let parts =
-        [number(window, 0, a), number(window, a + 1, b), number(window, b + 1, c), number(window, c + 1, d)];
-    let address = parts.iter().fold(0u32, |address, (value, _)| address << 8 | value);
-    let good = parts.iter().fold(true, |good, (_, fits)| good & fits);
-    good.then_some((address, d as usize))
-}
-
-/// The top bits of eight octets as one octet, the first in its lowest bit. Only these bits
-/// may be set.
-#[inline(always)]
-const fn top_bits(octets: u64) -> u64 {
-    (octets >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56
-}
-
-/// The number between two places, and whether it is one: one to three digits, no leading
-/// zero, at most 255.
-#[inline(always)]
-fn number(window: &[u8; 16], first: u32, end: u32) -> (u32, bool) {
-    let from = (first as usize).min(12);
-    let octets: [u8; 4] = match window.get(from..from + 4).and_then(|octets| octets.try_into().ok()) {
-        Some(octets) => octets,
-        None => return (0, false),
+pub(super) fn v4_window(window: &[u8; WINDOW]) -> Option<(u32, usize)> {
+    let Marks { digits, dots, zeros } = Marks::of(window.first_chunk()?);
+    let stops = !digits & 0xffff;
+    let mut rest = stops;
+    let mut next = || {
+        let end = rest.trailing_zeros();
+        rest &= rest.wrapping_sub(1);
+        end
     };
-    let length = end.wrapping_sub(first);
-    // The last digit goes to the top; a number of fewer digits has zeros before it. Behind
-    // place 12 the four octets begin before the number.
-    let shift = 32u32.wrapping_sub(8 * length).wrapping_sub(8 * (first - from as u32));
-    let digits = (u32::from_le_bytes(octets) ^ 0x3030_3030).wrapping_shl(shift);
-    let value = (digits >> 24) + (digits >> 16 & 0xff) * 10 + (digits >> 8 & 0xff) * 100;
-    let digits = 1 + u32::from(value > 9) + u32::from(value > 99);
-    (value, (digits == length) & (value < 256))
+    let (a, b, c, d) = (next(), next(), next(), next());
+    // The fourth stop ends the address; without one there is nothing below it to be wrong.
+    let below = (1u32 << (d & 31)).wrapping_sub(1);
+    let other_stops = stops & !dots;
+    let empty = stops & (stops << 1 | 1 | stops >> 1);
+    let four_digits = digits & digits >> 1 & digits >> 2 & digits >> 3;
+    let leading_zeros = zeros & (dots << 1 | 1) & digits >> 1;
+    let wrong = (other_stops | empty | four_digits | leading_zeros) & below;
+    let [w, x, y, z] =
+        [number(window, 0, a), number(window, a + 1, b), number(window, b + 1, c), number(window, c + 1, d)];
+    let good = (wrong == 0) & (d < 16) & ((w | x | y | z) < 256);
+    good.then_some((w << 24 | x << 16 | y << 8 | z, d as usize))
+}
+
+/// The number between two places, of at most three digits.
+#[inline(always)]
+fn number(window: &[u8; WINDOW], first: u32, end: u32) -> u32 {
+    let Some(octets) = window.get(first as usize..).and_then(|rest| rest.first_chunk()) else { return 0 };
+    // The last digit goes to the top; a number of fewer digits has zeros before it.
+    let shift = 32u32.wrapping_sub(8 * end.wrapping_sub(first));
+    let digits = (u32::from_le_bytes(*octets) ^ 0x3030_3030).wrapping_shl(shift);
+    (digits >> 24) + (digits >> 16 & 0xff) * 10 + (digits >> 8 & 0xff) * 100
+}
+
+/// The numbers of an address as text, by a hash that gives each a slot of its own: the digits,
+/// the first in the lowest octet, and the value on top. What is no number finds a slot that
+/// has another text.
+static NUMBERS: [u32; 1 << SLOT_BITS] = numbers();
+const SLOT_BITS: u32 = 10;
+/// Found by trying: the compiler checks that no two numbers share a slot.
+const HASH: u32 = 0x274f_6ebd;
+/// The octets of a text.
+const TEXT: u32 = 0x00ff_ffff;
+const ZERO: u32 = b'0' as u32;
+
+const fn numbers() -> [u32; 1 << SLOT_BITS] {
+    let mut slots = [0; 1 << SLOT_BITS];
+    let mut value = 0;
+    while value < 256 {
+        let (hundreds, tens, ones) = (value / 100, value / 10 % 10, value % 10);
+        let text = match value {
+            0..10 => ZERO + ones,
+            10..100 => (ZERO + tens) | (ZERO + ones) << 8,
+            _ => (ZERO + hundreds) | (ZERO + tens) << 8 | (ZERO + ones) << 16,
+        };
+        let slot = slot(text);
+        assert!(slots[slot] == 0, "two numbers share a slot");
+        slots[slot] = text | value << 24;
+        value += 1;
+    }
+    // The empty text finds the first slot: there something else has to stand.
+    if slots[0] == 0 {
+        slots[0] = 1;
+    }
+    slots
+}
+
+#[inline(always)]
+const fn slot(text: u32) -> usize {
+    (text.wrapping_mul(HASH) >> (32 - SLOT_BITS)) as usize
+}
+
+/// The number of so many digits at a place of a window; `wrong` gets bits where it is none.
+#[inline(always)]
+fn number_of(window: &[u8; WINDOW], first: u32, length: u32, wrong: &mut u32) -> u32 {
+    let Some(octets) = window.get(first as usize & 15..).and_then(|rest| rest.first_chunk()) else {
+        return 0;
+    };
+    let text = u32::from_le_bytes(*octets) & !u32::MAX.wrapping_shl(length << 3);
+    let found = NUMBERS.get(slot(text)).copied().unwrap_or(!text);
+    *wrong |= (found ^ text) & TEXT;
+    found >> 24
+}
+
+/// The IPv4 address that a line of this length consists of, or bits that say that it is none.
+/// The length is known, so that no line has to wait for the one before it.
+#[inline(always)]
+pub(super) fn v4_line(window: &[u8; WINDOW], length: usize) -> (u32, u32) {
+    let mut dots = window
+        .first_chunk()
+        .map_or(0, |octets| u8x16::new(*octets).simd_eq(u8x16::new([b'.'; 16])).to_bitmask());
+    let mut next = || {
+        let dot = dots.trailing_zeros();
+        dots &= dots.wrapping_sub(1);
+        dot
+    };
+    let (a, b, c) = (next(), next(), next());
+    let end = length as u32;
+    let lengths = [a, b.wrapping_sub(a + 1), c.wrapping_sub(b + 1), end.wrapping_sub(c + 1)];
+    let [w, x, y, z] = lengths;
+    // A number has at most three digits; none has no text, which is in no slot.
+    let mut wrong = (w | x | y | z) & !3;
+    let parts = [
+        number_of(window, 0, w, &mut wrong),
+        number_of(window, a + 1, x, &mut wrong),
+        number_of(window, b + 1, y, &mut wrong),
+        number_of(window, c + 1, z, &mut wrong),
+    ];
+    let [w, x, y, z] = parts;
+    (w << 24 | x << 16 | y << 8 | z, wrong)
+}
+
+/// Of sixteen octets, the first in the lowest bit: which are digits, dots, the digit zero.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Marks {
+    digits: u32,
+    dots: u32,
+    zeros: u32,
+}
+
+impl Marks {
+    #[inline(always)]
+    fn of(octets: &[u8; 16]) -> Self {
+        let octets = u8x16::new(*octets);
+        let all = |octet: u8| u8x16::new([octet; 16]);
+        let values = octets - all(b'0');
+        Self {
+            digits: values.min(all(9)).simd_eq(values).to_bitmask(),
+            dots: octets.simd_eq(all(b'.')).to_bitmask(),
+            zeros: octets.simd_eq(all(b'0')).to_bitmask(),
+        }
+    }
 }
 
 /// An IPv4 address at the beginning of a text, and its length.
@@ -194,8 +279,8 @@ mod tests {
     use super::*;
 
     fn window(text: &str) -> Option<(u32, usize)> {
-        let mut octets = [b'x'; 16];
-        let length = text.len().min(16);
+        let mut octets = [b'x'; WINDOW];
+        let length = text.len().min(WINDOW);
         octets[..length].copy_from_slice(&text.as_bytes()[..length]);
         v4_window(&octets)
     }
@@ -238,9 +323,8 @@ mod tests {
             assert_eq!(v4(text.as_bytes()), begins, "{text}");
             assert_eq!(window(text), begins, "{text}");
         }
-        // Sixteen octets hold the longest address and what ends it, and no more.
-        assert_eq!(v4_window(b"255.255.255.255\n"), Some((u32::MAX, 15)));
-        assert_eq!(v4_window(b"255.255.255.2551"), None);
+        assert_eq!(v4_window(b"255.255.255.255\n1.2."), Some((u32::MAX, 15)));
+        assert_eq!(v4_window(b"255.255.255.2551\n1.2"), None);
     }
 
     #[test]
@@ -277,7 +361,58 @@ mod tests {
         }
     }
 
+    fn line(text: &str) -> Option<u32> {
+        // What follows the line must not matter.
+        let mut octets = *b"1.2.3.4.5.6.7.8.9.0.";
+        let length = text.len().min(WINDOW);
+        octets[..length].copy_from_slice(&text.as_bytes()[..length]);
+        let (address, wrong) = v4_line(&octets, text.len());
+        (wrong == 0).then_some(address)
+    }
+
+    #[test]
+    fn every_number_has_a_slot_and_nothing_else_has() {
+        let text_of = |value: u32| {
+            let mut octets = [0; 4];
+            let digits = value.to_string();
+            octets[..digits.len()].copy_from_slice(digits.as_bytes());
+            u32::from_le_bytes(octets)
+        };
+        for value in 0..256 {
+            assert_eq!(NUMBERS[slot(text_of(value))], text_of(value) | value << 24);
+        }
+        // A text is found where it is that of its own slot: of the other slots none is.
+        let found = (0..NUMBERS.len()).filter(|at| slot(NUMBERS[*at] & TEXT) == *at).count();
+        assert_eq!(found, 256);
+    }
+
     proptest! {
+        #[test]
+        fn lines_are_judged_as_the_standard_library_does(bits in any::<u32>(), near in "[0-9]{0,4}\\.[0-9.]{0,4}\\.[0-9/:]{1,3}[.]{0,1}[0-9]{0,3}") {
+            let text = Ipv4Addr::from_bits(bits).to_string();
+            prop_assert_eq!(line(&text), Some(bits));
+            prop_assert_eq!(line(&near), std_v4(&near), "{}", near);
+            for other in [format!("{text}\r"), format!(" {text}"), format!("{text}:80"), format!("{text}."), format!("0{text}")] {
+                prop_assert_eq!(line(&other), None, "{}", other);
+            }
+        }
+
+        #[test]
+        fn marks_are_where_they_should_be(octets in any::<[u8; 16]>(), near in "[./0-9:]{16}") {
+            let near: [u8; 16] = near.as_bytes().try_into().unwrap();
+            for octets in [octets, near] {
+                let bits = |fits: fn(u8) -> bool| {
+                    (0..16).filter(|at| fits(octets[*at])).fold(0, |bits, at| bits | 1 << at)
+                };
+                let slow = Marks {
+                    digits: bits(|octet| octet.is_ascii_digit()),
+                    dots: bits(|octet| octet == b'.'),
+                    zeros: bits(|octet| octet == b'0'),
+                };
+                prop_assert_eq!(Marks::of(&octets), slow);
+            }
+        }
+
         #[test]
         fn every_ipv4_address_is_read(bits in any::<u32>()) {
             let text = Ipv4Addr::from_bits(bits).to_string();

@@ -22,22 +22,21 @@ pub(super) struct Cell {
     pub(super) resolver: Option<u32>,
 }
 
-/// The table covers the address.
-pub(super) const COVERED: u8 = 1;
-/// The old table covers it.
-pub(super) const OLD: u8 = 2;
-/// It is a known resolver's.
+/// A viewer whom no entry of the table covers.
+pub(super) const MISSED: u8 = 1;
+/// A viewer whom no row of the old table covers.
+pub(super) const OLD_MISSED: u8 = 2;
+/// A known resolver, and no viewer.
 pub(super) const RESOLVER: u8 = 4;
-/// How many kinds the three make.
-pub(super) const KINDS: usize = 8;
 
 impl Cell {
-    /// What a cell is to be counted as.
+    /// What a request is to be counted as.
     pub(super) fn kind(&self) -> u8 {
         let flag = |there: bool, flag: u8| if there { flag } else { 0 };
-        flag(self.answer.is_some(), COVERED)
-            | flag(self.target.is_some(), OLD)
-            | flag(self.resolver.is_some(), RESOLVER)
+        match self.resolver {
+            Some(_) => RESOLVER,
+            None => flag(self.answer.is_none(), MISSED) | flag(self.target.is_none(), OLD_MISSED),
+        }
     }
 }
 

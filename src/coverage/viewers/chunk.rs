@@ -5,7 +5,7 @@ use memchr::{memchr, memrchr};
 use crate::coverage::input::{Input, InputError};
 
 /// The buffer's size: small enough to stay near the processor, and the longest line.
-const SIZE: usize = 256 * 1024;
+const SIZE: usize = 64 * 1024;
 
 /// Gives out a file's lines, many at a time.
 pub(super) struct Chunks<'r> {

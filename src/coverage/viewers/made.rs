@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 
-use super::cells::{COVERED, Cell, Cells, OLD, RESOLVER};
+use super::cells::{Cell, Cells};
 use super::chunk::Chunks;
-use super::count::Kinds;
+use super::count::Sums;
 use super::misses::Misses;
 use super::report::{
     AgainstRequests, CoverageReport, FamilyRequests, LogFigures, MissFigures, NameRequests, Part,
@@ -27,28 +27,10 @@ pub(super) struct Made<'m, 'q, 'r> {
     pub(super) notes: Vec<String>,
 }
 
-/// Requests of the kinds that a test picks.
-fn sum(kinds: &Kinds, picks: impl Fn(u8) -> bool) -> u64 {
-    (0u8..).zip(kinds).filter(|(kind, _)| picks(*kind)).map(|(_, count)| count).sum()
-}
-
-const fn viewer(kind: u8) -> bool {
-    kind & RESOLVER == 0
-}
-
-const fn missed(kind: u8) -> bool {
-    kind & (RESOLVER | COVERED) == 0
-}
-
-const fn old_missed(kind: u8) -> bool {
-    kind & (RESOLVER | OLD) == 0
-}
-
 impl Made<'_, '_, '_> {
     pub(super) fn report(self, scan: Scan<'_>, cells: &Cells<'_>) -> Result<CoverageReport, CoverageError> {
         let Scan { counter, times, lines, .. } = scan;
-        let kinds = counter.kinds;
-        let found = sum(&kinds, |_| true);
+        let found = counter.sums.all;
         if found == 0 {
             return Err(self.nothing(&lines));
         }
@@ -58,8 +40,8 @@ impl Made<'_, '_, '_> {
             .zip(counter.v4.iter().zip(&counter.v6))
             .map(|(cell, (a, b))| (*cell, a + b))
             .collect();
-        let requests = sum(&kinds, viewer);
-        let missing = sum(&kinds, missed);
+        let requests = counter.sums.viewers();
+        let missing = counter.sums.missed;
         let answers = self.question.served.answers();
         let name = |cell: &Cell| cell.answer.and_then(|number| answers.get(number as usize));
         let counts = Counts { both: &both, requests };
@@ -191,34 +173,33 @@ fn named(counts: impl Iterator<Item = (Name, u64)>, whole: u64) -> Vec<NameReque
 }
 
 fn misses(misses: Misses, requests: u64, top: usize) -> MissFigures {
-    let prefixes = misses.prefixes();
-    let (shown, more) = prefixes.all.split_at(top.min(prefixes.all.len()));
+    let most = misses.most(top);
     let prefix = |p: &super::misses::Prefix| PrefixMisses {
         prefix: format!("{}/{}", p.family.address(p.first), p.length),
         part: Part::of(p.requests, requests),
         rest: p.rest,
     };
     MissFigures {
-        prefixes: shown.iter().map(prefix).collect(),
-        more_prefixes: more.len() as u64,
-        more_requests: more.iter().map(|p| p.requests).sum::<u64>() + prefixes.uncounted,
-        capped: prefixes.capped,
+        prefixes: most.prefixes.iter().map(prefix).collect(),
+        more_prefixes: most.more_prefixes,
+        more_requests: most.more_requests,
+        capped: most.capped,
     }
 }
 
 fn over_time(times: &Times, old: bool) -> TimeFigures {
-    let step = |(start, kinds): (i64, &Kinds)| {
-        let requests = sum(kinds, viewer);
+    let step = |(start, sums): (i64, &Sums)| {
+        let requests = sums.viewers();
         Some(StepFigures {
             start: Timestamp::from_second(start).ok()?,
             requests,
-            missed: Part::of(sum(kinds, missed), requests),
-            old_missed: old.then(|| Part::of(sum(kinds, old_missed), requests)),
+            missed: Part::of(sums.missed, requests),
+            old_missed: old.then(|| Part::of(sums.old_missed, requests)),
         })
     };
     TimeFigures {
         step_s: times.width(),
         steps: times.steps().filter_map(step).collect(),
-        untimed: sum(times.untimed(), viewer),
+        untimed: times.untimed().viewers(),
     }
 }

@@ -1,6 +1,7 @@
 //! Where the addresses are that no entry covers: counters per /24 and /48, in bounded memory.
 
-use std::collections::{BTreeMap, HashMap};
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap};
 
 use crate::address::Family;
 
@@ -10,11 +11,11 @@ const CAP_48: usize = 1 << 17;
 /// How many /32s of IPv6 have counters for what lies in other /48s.
 const CAP_32: usize = 1 << 16;
 
-/// Counters of misses. IPv4 never takes more than 64 MiB, IPv6 not more than 16.
+/// Counters of misses. IPv4 takes 32 MiB, as far as they are touched, IPv6 not more than 16.
 #[derive(Debug)]
 pub(super) struct Misses {
-    /// By the upper 16 bits, the counters of the 256 /24s below.
-    v4: Vec<Option<Box<[u32; 256]>>>,
+    /// By the upper 24 bits.
+    v4: Vec<u16>,
     /// How often a counter of IPv4 went over its top.
     over: HashMap<u32, u64>,
     by_48: HashMap<u64, u64>,
@@ -25,7 +26,7 @@ pub(super) struct Misses {
 impl Default for Misses {
     fn default() -> Self {
         Self {
-            v4: (0..1 << 16).map(|_| None).collect(),
+            v4: vec![0; 1 << 24],
             over: HashMap::new(),
             by_48: HashMap::new(),
             by_32: HashMap::new(),
@@ -38,9 +39,7 @@ impl Misses {
     /// Counts an IPv4 address.
     #[inline(always)]
     pub(super) fn v4(&mut self, address: u32) {
-        let Some(page) = self.v4.get_mut((address >> 16) as usize) else { return };
-        let page = page.get_or_insert_with(|| Box::new([0; 256]));
-        if let Some(counter) = page.get_mut((address >> 8 & 0xff) as usize) {
+        if let Some(counter) = self.v4.get_mut((address >> 8) as usize) {
             *counter = counter.wrapping_add(1);
             if *counter == 0 {
                 *self.over.entry(address >> 8).or_default() += 1;
@@ -66,37 +65,40 @@ impl Misses {
         }
     }
 
-    /// What was counted, joined and biggest first.
-    pub(super) fn prefixes(self) -> Prefixes {
-        let capped = !self.by_32.is_empty();
-        let mut v4 = BTreeMap::new();
-        for (upper, page) in self.v4.iter().enumerate() {
-            for (lower, count) in page.iter().flat_map(|page| page.iter().enumerate()) {
-                let net = (upper as u32) << 8 | lower as u32;
-                let count = u64::from(*count) + self.over.get(&net).map_or(0, |over| over << 32);
-                if count > 0 {
-                    v4.insert(u128::from(net) << 8, count);
-                }
+    /// The prefixes with the most misses, neighbours joined, biggest first.
+    pub(super) fn most(self, top: usize) -> Most {
+        let mut most = Most { capped: !self.by_32.is_empty(), ..Most::default() };
+        let mut heap = Top { heap: BinaryHeap::new(), top };
+        for (upper, counters) in (0u32..).zip(self.v4.chunks(1 << 8)) {
+            // Most of the space has none.
+            if *counters == [0; 1 << 8] && self.over.is_empty() {
+                continue;
             }
+            let counters = (0u32..).zip(counters).filter_map(|(lower, count)| {
+                let net = upper << 8 | lower;
+                let over =
+                    if self.over.is_empty() { 0 } else { self.over.get(&net).map_or(0, |over| over << 16) };
+                let count = u64::from(*count) + over;
+                (count > 0).then_some((u128::from(net) << 8, count))
+            });
+            joined(Family::V4, counters, |prefix| heap.take(prefix, &mut most));
         }
-        let v6 = self.by_48.iter().map(|(net, count)| (u128::from(*net) << 80, *count)).collect();
-        let mut all = joined(Family::V4, v4);
-        all.extend(joined(Family::V6, v6));
-        let rest = |(net, count): (u32, u64)| Prefix {
-            family: Family::V6,
-            first: u128::from(net) << 96,
-            length: 32,
-            requests: count,
-            rest: true,
-        };
-        all.extend(self.by_32.into_iter().map(rest));
-        all.sort_by_key(|p| (std::cmp::Reverse(p.requests), p.family, p.first, p.length));
-        Prefixes { all, capped, uncounted: self.uncounted }
+        let mut by_48: Vec<(u64, u64)> = self.by_48.into_iter().collect();
+        by_48.sort_unstable();
+        let counters = by_48.into_iter().map(|(net, count)| (u128::from(net) << 80, count));
+        joined(Family::V6, counters, |prefix| heap.take(prefix, &mut most));
+        for (net, requests) in self.by_32 {
+            let first = u128::from(net) << 96;
+            heap.take(Prefix { family: Family::V6, first, length: 32, requests, rest: true }, &mut most);
+        }
+        most.more_requests += self.uncounted;
+        most.prefixes = heap.heap.into_sorted_vec().into_iter().map(|(_, prefix)| prefix).collect();
+        most
     }
 }
 
 /// A prefix and the requests out of it that no entry covers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Prefix {
     pub(super) family: Family,
     pub(super) first: u128,
@@ -106,15 +108,41 @@ pub(super) struct Prefix {
     pub(super) rest: bool,
 }
 
-/// All prefixes with misses.
+/// The prefixes with the most misses.
 #[derive(Debug, Default)]
-pub(super) struct Prefixes {
+pub(super) struct Most {
     /// Biggest first.
-    pub(super) all: Vec<Prefix>,
-    /// Whether there were too many /48s.
+    pub(super) prefixes: Vec<Prefix>,
+    /// How many there are more.
+    pub(super) more_prefixes: u64,
+    /// The requests out of these.
+    pub(super) more_requests: u64,
+    /// Whether there were too many /48s to count each.
     pub(super) capped: bool,
-    /// Misses in none of the prefixes.
-    pub(super) uncounted: u64,
+}
+
+/// The biggest prefixes so far, the smallest of them on top.
+struct Top {
+    heap: BinaryHeap<(Reverse<u64>, Prefix)>,
+    top: usize,
+}
+
+impl Top {
+    fn take(&mut self, prefix: Prefix, most: &mut Most) {
+        let full = self.heap.len() >= self.top;
+        if full && self.heap.peek().is_none_or(|(Reverse(least), _)| prefix.requests < *least) {
+            most.more_prefixes += 1;
+            most.more_requests += prefix.requests;
+            return;
+        }
+        self.heap.push((Reverse(prefix.requests), prefix));
+        if self.heap.len() > self.top
+            && let Some((Reverse(requests), _)) = self.heap.pop()
+        {
+            most.more_prefixes += 1;
+            most.more_requests += requests;
+        }
+    }
 }
 
 /// The widest that prefixes become by joining: /16 and /32.
@@ -126,21 +154,19 @@ const fn widest(family: Family) -> u8 {
 }
 
 /// Two halves of a prefix that both have misses are one.
-fn joined(family: Family, counters: BTreeMap<u128, u64>) -> Vec<Prefix> {
-    let finest = if family == Family::V4 { 24 } else { 48 };
-    let mut done: Vec<Prefix> = Vec::with_capacity(counters.len());
+fn joined(family: Family, counters: impl Iterator<Item = (u128, u64)>, each: impl FnMut(Prefix)) {
+    let length = if family == Family::V4 { 24 } else { 48 };
+    let mut open: Vec<Prefix> = Vec::new();
     for (first, requests) in counters {
-        let mut prefix = Prefix { family, first, length: finest, requests, rest: false };
-        while let Some(half) =
-            done.last().filter(|half| prefix.length > widest(family) && are_halves(half, &prefix))
+        let mut prefix = Prefix { family, first, length, requests, rest: false };
+        while let Some(half) = open.pop_if(|half| prefix.length > widest(family) && are_halves(half, &prefix))
         {
             let requests = half.requests + prefix.requests;
             prefix = Prefix { first: half.first, length: prefix.length - 1, requests, ..prefix };
-            done.pop();
         }
-        done.push(prefix);
+        open.push(prefix);
     }
-    done
+    open.into_iter().for_each(each);
 }
 
 fn are_halves(left: &Prefix, right: &Prefix) -> bool {
@@ -154,7 +180,7 @@ mod tests {
 
     fn told(misses: Misses) -> Vec<(String, u64)> {
         let text = |p: &Prefix| (format!("{}/{}", p.family.address(p.first), p.length), p.requests);
-        misses.prefixes().all.iter().map(text).collect()
+        misses.most(10).prefixes.iter().map(text).collect()
     }
 
     fn v4(text: &str) -> u32 {
@@ -188,20 +214,20 @@ mod tests {
         let mut misses = Misses::default();
         // Every other /48, so that none are joined.
         (0..CAP_48 as u128 + 10).for_each(|n| misses.v6((0x2001_0db8 << 96) + (n << 81)));
-        let prefixes = misses.prefixes();
-        assert!(prefixes.capped);
-        assert_eq!(prefixes.all.iter().map(|p| p.requests).sum::<u64>(), CAP_48 as u64 + 10);
-        let rest: Vec<_> = prefixes.all.iter().filter(|p| p.rest).map(|p| (p.length, p.requests)).collect();
-        assert_eq!(rest, [(32, 10)]);
+        let most = misses.most(1);
+        assert!(most.capped);
+        let shown: Vec<_> = most.prefixes.iter().map(|p| (p.rest, p.length, p.requests)).collect();
+        assert_eq!(shown, [(true, 32, 10)]);
+        assert_eq!((most.more_prefixes, most.more_requests), (CAP_48 as u64, CAP_48 as u64));
     }
 
     #[test]
     fn a_counter_that_overflows_is_not_wrong() {
         let mut misses = Misses::default();
         misses.v4(7);
-        misses.v4[0].as_mut().unwrap()[0] = u32::MAX;
+        misses.v4[0] = u16::MAX;
         misses.v4(7);
         misses.v4(7);
-        assert_eq!(told(misses), [("0.0.0.0/24".to_owned(), (1 << 32) + 1)]);
+        assert_eq!(told(misses), [("0.0.0.0/24".to_owned(), (1 << 16) + 1)]);
     }
 }

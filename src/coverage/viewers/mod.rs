@@ -11,6 +11,7 @@ mod cells;
 mod chunk;
 mod clock;
 mod count;
+mod ends;
 mod form;
 mod index;
 mod json;

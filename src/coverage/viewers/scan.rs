@@ -1,11 +1,12 @@
 //! Lines to counts.
 
-use memchr::memchr;
+use memchr::{memchr, memchr_iter};
 use serde::Serialize;
 
-use super::address::{Written, in_field, v4_window};
+use super::address::{WINDOW, Written, in_field, v4_line, v4_window};
 use super::clock;
-use super::count::Counter;
+use super::count::{BATCH, Counter};
+use super::ends::{Ends, STRIP};
 use super::shape::{Reading, TimePlace, fields, in_brackets, shown};
 use super::times::Times;
 
@@ -76,43 +77,53 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// An address a line.
+    /// An address a line. Where lines end is found out first, strip by strip, so that none has
+    /// to wait for the one before it.
     fn plain(&mut self, piece: &[u8]) {
-        let mut rest = piece;
-        while let Some(window) = rest.first_chunk::<16>() {
-            if let Some((address, length)) = v4_window(window)
-                && window.get(length) == Some(&b'\n')
-                && let Some(behind) = rest.get(length + 1..)
-            {
-                self.counter.v4(address);
-                self.lines.all += 1;
-                rest = behind;
-            } else {
-                let (line, behind) = cut(rest);
-                self.line(line);
-                rest = behind;
+        let mut ends = Ends::new();
+        let mut batch = [0u32; BATCH];
+        let (mut from, mut count, mut good) = (0, 0, 0);
+        let open = (!piece.ends_with(b"\n")).then_some(piece.len());
+        for (at, strip) in piece.chunks(STRIP).enumerate() {
+            for end in ends.of(strip) {
+                let end = at * STRIP + *end as usize;
+                let window = piece.get(from..).and_then(|rest| rest.first_chunk());
+                let (address, wrong) = window.map_or((0, 1), |window| v4_line(window, end - from));
+                if let Some(place) = batch.get_mut(count) {
+                    *place = address;
+                }
+                if wrong == 0 {
+                    (count, good) = (count + 1, good + 1);
+                } else {
+                    self.lines.all += std::mem::take(&mut good);
+                    self.line(piece.get(from..end).unwrap_or_default());
+                }
+                if count == BATCH {
+                    self.counter.batch(&batch);
+                    count = 0;
+                }
+                from = end + 1;
             }
         }
-        while !rest.is_empty() {
-            let (line, behind) = cut(rest);
-            self.line(line);
-            rest = behind;
+        self.lines.all += good;
+        self.counter.batch(batch.get(..count).unwrap_or_default());
+        // The last line of the file may lack its end.
+        if let Some(end) = open {
+            self.line(piece.get(from..end).unwrap_or_default());
         }
     }
 
     /// Lines that begin with an address.
     fn leading(&mut self, piece: &[u8], time: TimePlace) {
-        let mut rest = piece;
-        while !rest.is_empty() {
-            let quick = rest.first_chunk::<16>().and_then(|window| {
+        let mut from = 0;
+        // The last line of the file may lack its end.
+        let open = (!piece.ends_with(b"\n")).then_some(piece.len());
+        for end in memchr_iter(b'\n', piece).chain(open) {
+            let line = piece.get(from..end).unwrap_or_default();
+            let quick = piece.get(from..).and_then(|rest| rest.first_chunk::<WINDOW>()).and_then(|window| {
                 let (address, length) = v4_window(window)?;
                 matches!(window.get(length), Some(b' ' | b'\t')).then_some((address, length))
             });
-            // The search begins behind the address: a line has one line end.
-            let from = quick.map_or(0, |(_, length)| length);
-            let behind = rest.get(from..).unwrap_or_default();
-            let end = memchr(b'\n', behind).map_or(rest.len(), |end| from + end);
-            let line = rest.get(..end).unwrap_or_default();
             match quick {
                 Some((address, length)) => {
                     self.lines.all += 1;
@@ -121,7 +132,7 @@ impl<'a> Scan<'a> {
                 }
                 None => self.line(line),
             }
-            rest = rest.get(end + 1..).unwrap_or_default();
+            from = end + 1;
         }
     }
 

@@ -117,12 +117,12 @@ const SAMPLE: usize = 100;
 
 /// How a log is read that is said to look like this, by its first lines.
 pub(super) fn reading(shape: &LogShape, head: &[u8]) -> Result<(LogShape, Reading), ShapeError> {
-    let sample: Vec<&[u8]> = head
-        .split(|octet| *octet == b'\n')
-        .map(<[u8]>::trim_ascii)
-        .filter(|line| !line.is_empty() && !line.starts_with(b"#"))
-        .take(SAMPLE)
-        .collect();
+    // The last line of what was read so far may be half a line.
+    let whole = head.get(..memchr::memrchr(b'\n', head).unwrap_or(0)).unwrap_or_default();
+    let mut sample = sample(whole);
+    if sample.is_empty() {
+        sample = self::sample(head);
+    }
     let shape = match shape {
         LogShape::Auto => found(&sample)?,
         told => told.clone(),
@@ -143,6 +143,12 @@ pub(super) fn reading(shape: &LogShape, head: &[u8]) -> Result<(LogShape, Readin
         }
     };
     Ok((shape, reading))
+}
+
+/// The first lines that say something.
+fn sample(text: &[u8]) -> Vec<&[u8]> {
+    let lines = text.split(|octet| *octet == b'\n').map(<[u8]>::trim_ascii);
+    lines.filter(|line| !line.is_empty() && !line.starts_with(b"#")).take(SAMPLE).collect()
 }
 
 /// The shape by the first lines.

@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::cells::KINDS;
-use super::count::{Counter, Kinds};
+use super::count::{Counter, Sums};
 
 /// Steps in seconds, from a minute to four weeks.
 const STEPS: [i64; 8] = [60, 300, 900, 3600, 6 * 3600, 86_400, 7 * 86_400, 28 * 86_400];
@@ -16,15 +15,15 @@ const MOST: usize = 1500;
 #[derive(Debug)]
 pub(super) struct Times {
     step: usize,
-    buckets: BTreeMap<i64, Kinds>,
+    buckets: BTreeMap<i64, Sums>,
     /// Requests whose time could not be read, or for which there is no room.
-    untimed: Kinds,
+    untimed: Sums,
     /// The step that is being counted.
     now: Option<i64>,
     /// The time that was told last.
     second: Option<Option<i64>>,
     /// What the counter had when it began.
-    base: Kinds,
+    base: Sums,
 }
 
 impl Times {
@@ -32,10 +31,10 @@ impl Times {
         Self {
             step: 0,
             buckets: BTreeMap::new(),
-            untimed: [0; KINDS],
+            untimed: Sums::default(),
             now: None,
             second: None,
-            base: [0; KINDS],
+            base: Sums::default(),
         }
     }
 
@@ -56,20 +55,19 @@ impl Times {
     /// Books what was counted since the last call.
     pub(super) fn book(&mut self, counter: &mut Counter<'_>) {
         counter.flush();
-        let mut counted = counter.kinds;
-        counted.iter_mut().zip(&self.base).for_each(|(count, base)| *count -= base);
-        self.base = counter.kinds;
-        if counted == [0; KINDS] {
+        let counted = counter.sums.since(&self.base);
+        self.base = counter.sums;
+        if counted == Sums::default() {
             return;
         }
         let is_there = self.now.is_some_and(|now| self.buckets.contains_key(&now));
         let room = is_there || self.buckets.len() < MOST || self.widen();
         // Where the steps were widened, the number is another one.
         let bucket = match self.now.filter(|_| room) {
-            Some(now) => self.buckets.entry(now).or_insert([0; KINDS]),
+            Some(now) => self.buckets.entry(now).or_default(),
             None => &mut self.untimed,
         };
-        bucket.iter_mut().zip(counted).for_each(|(bucket, count)| *bucket += count);
+        bucket.add(&counted);
     }
 
     /// The steps' width in seconds.
@@ -78,13 +76,13 @@ impl Times {
     }
 
     /// The counts by the first second of their step, in order.
-    pub(super) fn steps(&self) -> impl Iterator<Item = (i64, &Kinds)> {
+    pub(super) fn steps(&self) -> impl Iterator<Item = (i64, &Sums)> {
         let width = self.width();
-        self.buckets.iter().map(move |(bucket, kinds)| (bucket * width, kinds))
+        self.buckets.iter().map(move |(bucket, sums)| (bucket * width, sums))
     }
 
     /// Requests without a time.
-    pub(super) const fn untimed(&self) -> &Kinds {
+    pub(super) const fn untimed(&self) -> &Sums {
         &self.untimed
     }
 
@@ -93,10 +91,9 @@ impl Times {
         while self.buckets.len() >= MOST {
             let Some(wider) = STEPS.get(self.step + 1) else { return false };
             let factor = wider / self.width();
-            let mut buckets: BTreeMap<i64, Kinds> = BTreeMap::new();
-            for (bucket, kinds) in &self.buckets {
-                let sum = buckets.entry(bucket.div_euclid(factor)).or_insert([0; KINDS]);
-                sum.iter_mut().zip(kinds).for_each(|(sum, count)| *sum += count);
+            let mut buckets: BTreeMap<i64, Sums> = BTreeMap::new();
+            for (bucket, sums) in &self.buckets {
+                buckets.entry(bucket.div_euclid(factor)).or_default().add(sums);
             }
             self.buckets = buckets;
             self.now = self.now.map(|now| now.div_euclid(factor));

@@ -13,7 +13,9 @@ use std::path::Path;
 
 use super::lines::{GDNSD_DATACENTERS, Reader, head, push};
 use super::records::{Answers, Records};
-use super::{Context, Domain, GroupsError, GroupsFormat, ReadError, Rendered, Rows, Stamp, View, text_rows};
+use super::{
+    Carries, Context, Domain, GroupsError, GroupsFormat, ReadError, Rendered, Rows, Stamp, View, text_rows,
+};
 use crate::table::{Group, Token};
 
 /// See the module.
@@ -33,6 +35,10 @@ impl GroupsFormat for Gdnsd {
 
     fn about(&self) -> &'static str {
         "gdnsd's geoip plugin: map and datacenters, beside a gdnsd-nets table"
+    }
+
+    fn carries(&self) -> Carries {
+        Carries::Weights
     }
 
     fn rows(&self, view: &View<'_>, context: &Context) -> Result<Rows, GroupsError> {

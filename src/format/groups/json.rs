@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use serde::{Deserialize, Serialize};
 
 use super::lines::push;
-use super::{Context, GroupsError, GroupsFormat, ReadError, Rendered, Rows, Stamp, View};
+use super::{Carries, Context, GroupsError, GroupsFormat, ReadError, Rendered, Rows, Stamp, View};
 use crate::format::json::json_error;
 use crate::table::{Group, Name, Token};
 
@@ -21,6 +21,10 @@ impl GroupsFormat for Json {
 
     fn about(&self) -> &'static str {
         "everything as one JSON document, for programs of your own"
+    }
+
+    fn carries(&self) -> Carries {
+        Carries::Weights
     }
 
     fn rows(&self, view: &View<'_>, _context: &Context) -> Result<Rows, GroupsError> {

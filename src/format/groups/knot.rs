@@ -1,7 +1,8 @@
 //! `knot`: the configuration file of Knot DNS's mod-geoip in `geodb` mode, with
 //! `geodb-key: [ edge ]` and the table as `mmdb`.
 //!
-//! mod-geoip knows no weights: a row lists the addresses of all its edges, nearest first.
+//! In this mode mod-geoip knows no weights: a row lists the addresses of all its edges, nearest
+//! first; where their weights differ, those of the first edge alone.
 //! For a type that the row does not have, it looks into no other row but into the zone, and
 //! says that what it found there is true for everybody (client subnet scope /0): see
 //! [`super::records`].
@@ -9,7 +10,7 @@
 use std::net::IpAddr;
 
 use super::lines::{Reader, push};
-use super::records::{Answers, Records};
+use super::records::{Answers, Records, of_first};
 use super::{Context, Domain, GroupsError, GroupsFormat, ReadError, Rows, View, text_rows};
 use crate::table::{Group, Token};
 
@@ -33,7 +34,7 @@ impl GroupsFormat for Knot {
         let mut rows = Rows { lead: lead(name, context.ttl), ..Rows::default() };
         let answers = Answers::new(view);
         for group in view.groups() {
-            rows.rows.insert(group.token.clone(), row(&answers, group)?);
+            rows.rows.insert(group.token.clone(), row(&answers, view, group)?);
         }
         Ok(rows)
     }
@@ -61,13 +62,17 @@ fn lead(name: &Domain, ttl: Option<u32>) -> String {
     format!("# mod-geoip: mode: geodb, geodb-key: [ edge ]{ttl}\n{name}:\n")
 }
 
-fn row(answers: &Answers<'_>, group: &Group) -> Result<String, GroupsError> {
+fn row(answers: &Answers<'_>, view: &View<'_>, group: &Group) -> Result<String, GroupsError> {
     let mut row = format!("{GEO}{}\"\n", group.token);
     match answers.of(group)? {
         Records::Host(host) => push(&mut row, format_args!("    CNAME: {host}.\n")),
-        Records::Addresses { families, .. } => {
+        Records::Addresses { families, weighted } => {
             for (kind, list) in ["A", "AAAA"].into_iter().zip(families) {
-                let text: Vec<String> = list.iter().map(|(address, _)| address.to_string()).collect();
+                let addresses = match weighted {
+                    true => of_first(view, group, &list),
+                    false => list.iter().map(|(address, _)| *address).collect(),
+                };
+                let text: Vec<String> = addresses.iter().map(ToString::to_string).collect();
                 if !text.is_empty() {
                     push(&mut row, format_args!("    {kind}: [{}]\n", text.join(", ")));
                 }

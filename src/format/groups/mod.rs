@@ -25,7 +25,7 @@ use thiserror::Error;
 pub use domain::{BadDomain, Domain};
 
 use super::lines::{self, push};
-use super::{ReadError, Rendered, Stamp, Unknown, View};
+use super::{Carries, ReadError, Rendered, Stamp, Unknown, View};
 use crate::table::{Edge, Group, Name, Token};
 
 /// What an export's configuration adds to a view.
@@ -142,6 +142,11 @@ pub trait GroupsFormat: fmt::Debug + Sync {
     /// # Errors
     /// The first thing that is wrong.
     fn read(&self, file: &[u8]) -> Result<Rows, ReadError>;
+
+    /// What a file says of the edges behind a group.
+    fn carries(&self) -> Carries {
+        Carries::First
+    }
 
     /// Whether the consumer takes tokens that differ in case only for one.
     fn folds_case(&self) -> bool {
@@ -261,9 +266,7 @@ pub fn allowed(view: &View<'_>, token: &Token) -> Allowed {
 /// The edges of a group that are to be answered with: those with a weight, or all where
 /// none has one.
 pub(in crate::format) fn answering<'v>(view: &'v View<'_>, group: &'v Group) -> Vec<&'v Edge> {
-    let weighted = |edge: &(&Edge, u32)| edge.1 > 0;
-    let none = !view.edges_of(group).any(|edge| weighted(&edge));
-    view.edges_of(group).filter(|edge| none || weighted(edge)).map(|(edge, _)| edge).collect()
+    group.answering().filter_map(|edge| view.edge(&edge.name)).collect()
 }
 
 /// The addresses of edges of one family, in order, each once.
@@ -291,16 +294,22 @@ pub(in crate::format) fn host(edge: &Edge) -> Result<Option<Domain>, GroupsError
 /// else its first address, IPv6 in brackets.
 pub(in crate::format) fn target(view: &View<'_>, group: &Group) -> Result<String, GroupsError> {
     for edge in answering(view, group) {
-        if let Some(host) = host(edge)? {
-            return Ok(host.to_string());
-        }
-        match edge.addresses.first() {
-            Some(IpAddr::V4(address)) => return Ok(address.to_string()),
-            Some(IpAddr::V6(address)) => return Ok(format!("[{address}]")),
-            None => {}
+        if let Some(target) = target_of(edge)? {
+            return Ok(target);
         }
     }
     Err(GroupsError::NoAnswer { token: group.token.clone() })
+}
+
+/// Where an edge is: its host, else its first address, IPv6 in brackets.
+fn target_of(edge: &Edge) -> Result<Option<String>, GroupsError> {
+    if let Some(host) = host(edge)? {
+        return Ok(Some(host.to_string()));
+    }
+    Ok(edge.addresses.first().map(|address| match address {
+        IpAddr::V4(address) => address.to_string(),
+        IpAddr::V6(address) => format!("[{address}]"),
+    }))
 }
 
 /// Whether a text is what [`target`] gives.

@@ -12,7 +12,7 @@
 use super::lines::{Reader, push};
 use super::records::{Answers, Records};
 use super::{
-    Context, Domain, GroupsError, GroupsFormat, ReadError, Rows, View, refuse_case_clash, text_rows,
+    Carries, Context, Domain, GroupsError, GroupsFormat, ReadError, Rows, View, refuse_case_clash, text_rows,
 };
 use crate::table::{Group, Token};
 
@@ -29,6 +29,10 @@ impl GroupsFormat for Pdns {
 
     fn about(&self) -> &'static str {
         "PowerDNS geoip backend: the zone's file, beside an mmdb table"
+    }
+
+    fn carries(&self) -> Carries {
+        Carries::Weights
     }
 
     fn rows(&self, view: &View<'_>, context: &Context) -> Result<Rows, GroupsError> {

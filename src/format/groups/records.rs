@@ -59,7 +59,7 @@ impl<'v> Answers<'v> {
         if none {
             return Err(GroupsError::NoAnswer { token: group.token.clone() });
         }
-        let weighted = own.iter().any(|list| list.windows(2).any(|pair| pair[0].1 != pair[1].1));
+        let weighted = group.is_weighted();
         let stand_in = families(self.view, self.view.default_group());
         for (own, other) in own.iter_mut().zip(stand_in) {
             if own.is_empty() {
@@ -70,20 +70,48 @@ impl<'v> Answers<'v> {
     }
 }
 
-/// The addresses of a group by family, with the weights of their edges.
+/// The addresses of a group by family. An edge's weight is shared out among its addresses, so
+/// that one with two is not asked twice as often.
 fn families(view: &View<'_>, group: &Group) -> [Vec<(IpAddr, u32)>; 2] {
-    let weights: Vec<(&Edge, u32)> = view.edges_of(group).collect();
-    let largest = weights.iter().map(|(_, weight)| *weight).max().unwrap_or(0);
-    let weight = |address: &IpAddr| {
-        let own = weights.iter().filter(|(edge, _)| edge.addresses.contains(address));
-        let sum = own.map(|(_, weight)| u64::from(*weight)).sum::<u64>();
-        let scaled =
-            if largest > MAX_WEIGHT { sum * u64::from(MAX_WEIGHT) / u64::from(largest) } else { sum };
-        u32::try_from(scaled).unwrap_or(MAX_WEIGHT).clamp(1, MAX_WEIGHT)
-    };
     let edges = answering(view, group);
-    [IpAddr::is_ipv4 as fn(&IpAddr) -> bool, IpAddr::is_ipv6]
-        .map(|is| addresses(&edges, is).into_iter().map(|address| (*address, weight(address))).collect())
+    let weights: Vec<(&Edge, u32)> = view.edges_of(group).collect();
+    [IpAddr::is_ipv4 as fn(&IpAddr) -> bool, IpAddr::is_ipv6].map(|is| {
+        let count = |edge: &Edge| edge.addresses.iter().filter(|address| is(address)).count().max(1) as u64;
+        let common = weights.iter().fold(1, |common, (edge, _)| least_multiple(common, count(edge)));
+        let part = |edge: &Edge, weight: u32| u64::from(weight) * (common / count(edge));
+        let weight = |address: &IpAddr| {
+            let own = weights.iter().filter(|(edge, _)| edge.addresses.contains(address));
+            own.map(|(edge, weight)| part(edge, *weight)).sum::<u64>()
+        };
+        let list = addresses(&edges, is);
+        let largest = list.iter().map(|address| weight(address)).max().unwrap_or(0);
+        let scaled = |weight: u64| match largest > u64::from(MAX_WEIGHT) {
+            true => u128::from(weight) * u128::from(MAX_WEIGHT) / u128::from(largest),
+            false => weight.into(),
+        };
+        let whole = |weight: u64| u32::try_from(scaled(weight)).unwrap_or(MAX_WEIGHT).clamp(1, MAX_WEIGHT);
+        list.into_iter().map(|address| (*address, whole(weight(address)))).collect()
+    })
+}
+
+/// The least number that both divide; the larger of them where there is none of 32 bits.
+fn least_multiple(a: u64, b: u64) -> u64 {
+    let (mut x, mut y) = (a, b);
+    while y > 0 {
+        (x, y) = (y, x % y);
+    }
+    match (a / x.max(1)).checked_mul(b) {
+        Some(multiple) if multiple <= u64::from(u32::MAX) => multiple,
+        _ => a.max(b),
+    }
+}
+
+/// The addresses of the first edge that has any, for a server that knows no weights.
+pub(super) fn of_first(view: &View<'_>, group: &Group, list: &[(IpAddr, u32)]) -> Vec<IpAddr> {
+    let own = |edge: &&Edge| list.first().is_some_and(|(first, _)| edge.addresses.contains(first));
+    let first = answering(view, group).into_iter().find(own);
+    let of_first = |address: &IpAddr| first.is_none_or(|edge| edge.addresses.contains(address));
+    list.iter().map(|(address, _)| *address).filter(of_first).collect()
 }
 
 fn first_host(edges: &[&Edge]) -> Result<Option<Domain>, GroupsError> {

@@ -1,9 +1,12 @@
 //! `mmdb`: a MaxMind DB (format 2.0), read by Knot, PowerDNS, BIND, gdnsd, nginx and more.
 //!
 //! One record schema serves them all:
-//! `{"edge": TOKEN, "bas": BAS, "edges": [EDGE...], "city": {"names": {"en": TOKEN}}}`.
+//! `{"edge": TOKEN, "bas": BAS, "edges": [EDGE...], "weights": [WEIGHT...],
+//! "city": {"names": {"en": TOKEN}}}`.
 //! `edge` is the group's token, which Knot's `geodb-key` matches and the groups file names;
-//! `edges` are the names of the group's edges, nearest first; `city.names.en` repeats the
+//! `edges` are the names of the edges that the group answers with, nearest first, and `weights`
+//! theirs, where they differ. Beside a groups file, which says all that, `edges` are all edges of
+//! the group by name: weights that move leave the table as it is. `city.names.en` repeats the
 //! token where servers that only know MaxMind's own fields look. `bas` is missing where no
 //! BAS stands behind the entry. Equal records are stored once.
 //!
@@ -27,9 +30,9 @@ use std::collections::HashMap;
 pub use tree::Duplicate;
 
 use super::carried::{COMPATIBLE, carried};
-use super::{Format, ReadBack, ReadError, RenderError, Rendered, Spaces, Stamp, View, one_space};
+use super::{Carries, Format, ReadBack, ReadError, RenderError, Rendered, Spaces, Stamp, View, one_space};
 use crate::address::{Range, prefixes};
-use crate::table::{Group, Name, Token};
+use crate::table::{Group, GroupEdge, Name, Token};
 use data::Encoder;
 use tree::{Link, Nodes, Tree};
 
@@ -55,13 +58,17 @@ impl Format for Mmdb {
         "a MaxMind database, for Knot, PowerDNS, BIND, gdnsd, nginx and others"
     }
 
+    fn carries(&self) -> Carries {
+        Carries::Weights
+    }
+
     fn spaces(&self) -> Spaces {
         Spaces::One
     }
 
     fn render(&self, view: &View<'_>, stamp: &Stamp) -> Result<Rendered, RenderError> {
         one_space(self.name(), view)?;
-        let mut records = Records::new(view.default_group());
+        let mut records = Records::new(view.default_group(), view.is_beside_groups());
         let mut tree = Tree::default();
         for row in view.rows() {
             let record = records.offset(row.entry.bas.as_ref(), row.group);
@@ -91,11 +98,13 @@ struct Records<'a> {
     data: Encoder,
     known: HashMap<(Option<&'a str>, &'a Token), u32>,
     last: Option<(Option<&'a str>, &'a Token, u32)>,
+    /// Whether a groups file says what is in force.
+    beside_groups: bool,
 }
 
 impl<'a> Records<'a> {
-    fn new(default: &'a Group) -> Self {
-        let mut records = Self { data: Encoder::default(), known: HashMap::new(), last: None };
+    fn new(default: &'a Group, beside_groups: bool) -> Self {
+        let mut records = Self { data: Encoder::default(), known: HashMap::new(), last: None, beside_groups };
         records.offset(None, default);
         records
     }
@@ -110,7 +119,7 @@ impl<'a> Records<'a> {
             Some(offset) => *offset,
             None => {
                 let offset = self.data.len() as u32;
-                encode(&mut self.data, key.0, group);
+                encode(&mut self.data, key.0, group, self.beside_groups);
                 self.known.insert(key, offset);
                 offset
             }
@@ -120,16 +129,25 @@ impl<'a> Records<'a> {
     }
 }
 
-fn encode(data: &mut Encoder, bas: Option<&str>, group: &Group) {
-    data.map(3 + usize::from(bas.is_some()));
+fn encode(data: &mut Encoder, bas: Option<&str>, group: &Group, beside_groups: bool) {
+    let mut edges: Vec<&GroupEdge> =
+        if beside_groups { group.edges.iter().collect() } else { group.answering().collect() };
+    if beside_groups {
+        edges.sort_by(|a, b| a.name.cmp(&b.name));
+    }
+    let weighted = !beside_groups && group.is_weighted();
+    data.map(3 + usize::from(bas.is_some()) + usize::from(weighted));
     data.pair("edge", group.token.as_str());
     if let Some(bas) = bas {
         data.pair("bas", bas);
     }
     data.string("edges");
-    data.array(group.edges.len());
-    for edge in &group.edges {
-        data.string(&edge.name);
+    data.array(edges.len());
+    edges.iter().for_each(|edge| data.string(&edge.name));
+    if weighted {
+        data.string("weights");
+        data.array(edges.len());
+        edges.iter().for_each(|edge| data.uint32(edge.weight));
     }
     data.string("city");
     data.map(1);

@@ -4,8 +4,6 @@
 //! and of known values, sizes that add up, a tree in which each node is met once, pointers
 //! that lead to the beginning of a record, records of one shape.
 
-use std::collections::HashMap;
-
 use super::data::{Decoder, Value};
 use super::{DATABASE_TYPE, MARKER, SEPARATOR};
 use crate::address::{Family, Range};
@@ -27,9 +25,9 @@ pub(super) fn read(file: &[u8]) -> Result<ReadBack, ReadError> {
         .strip_prefix(&SEPARATOR)
         .ok_or_else(|| error("behind the tree", "there are no sixteen zeros"))?;
     let mut collector = Collector::default();
-    let (default, records) =
-        records(data, &mut collector).map_err(|problem| ReadError::new("data", problem))?;
-    let mut walk = Walk { tree, metadata, records, default: &default, collector, met: 0 };
+    let records = Records::read(data, &mut collector).map_err(|problem| ReadError::new("data", problem))?;
+    let default = records.default.clone();
+    let mut walk = Walk { tree, metadata, records, collector, met: 0 };
     walk.node(0, 0, 0).map_err(|problem| ReadError::new("the tree", problem))?;
     if walk.met != metadata.nodes {
         return Err(ReadError::new("the tree", format!("only {} nodes are linked", walk.met)));
@@ -86,34 +84,65 @@ impl Metadata {
     }
 }
 
-/// All records by their offset, and the first one's token, which is the default.
-fn records(data: &[u8], collector: &mut Collector) -> Result<(Token, HashMap<u32, Token>), String> {
-    let mut decoder = Decoder::new(data);
-    let mut records = HashMap::new();
-    let mut default = None;
-    while !decoder.is_at_end() {
-        let at = decoder.position();
-        let token = decoder
-            .value()
-            .as_ref()
-            .and_then(token)
-            .ok_or_else(|| format!("the record at {at} is none of ours"))?;
-        let token = collector.token(token)?;
-        records.insert(at as u32, token.clone());
-        default.get_or_insert(token);
+/// All records by their offset.
+struct Records {
+    /// The first one's token, which is the default.
+    default: Token,
+    tokens: Vec<Token>,
+    /// For each octet of the data, the number of the record that begins there, or [`NONE`].
+    at: Vec<u32>,
+}
+
+const NONE: u32 = u32::MAX;
+
+impl Records {
+    fn read(data: &[u8], collector: &mut Collector) -> Result<Self, String> {
+        let mut decoder = Decoder::new(data);
+        let mut tokens = Vec::new();
+        let mut at = vec![NONE; data.len()];
+        while !decoder.is_at_end() {
+            let begin = decoder.position();
+            let token = decoder
+                .value()
+                .as_ref()
+                .and_then(token)
+                .ok_or_else(|| format!("the record at {begin} is none of ours"))?;
+            if let Some(place) = at.get_mut(begin) {
+                *place = tokens.len() as u32;
+            }
+            tokens.push(collector.token(token)?);
+        }
+        let default = tokens.first().cloned().ok_or_else(|| "there are no records".to_owned())?;
+        Ok(Self { default, tokens, at })
     }
-    default.map(|default| (default, records)).ok_or_else(|| "there are no records".to_owned())
+
+    fn get(&self, offset: u64) -> Option<&Token> {
+        let number = self.at.get(usize::try_from(offset).ok()?)?;
+        self.tokens.get(*number as usize)
+    }
 }
 
 /// The token of a record of the one shape that we write.
 fn token<'a>(record: &Value<'a>) -> Option<&'a str> {
     let Value::Map(pairs) = record else { return None };
-    let (edge, edges, city) = match pairs.as_slice() {
-        [("edge", edge), ("bas", Value::Text(_)), ("edges", edges), ("city", city)] => (edge, edges, city),
-        [("edge", edge), ("edges", edges), ("city", city)] => (edge, edges, city),
+    let [("edge", edge), rest @ ..] = pairs.as_slice() else { return None };
+    let rest = match rest {
+        [("bas", Value::Text(_)), rest @ ..] => rest,
+        rest => rest,
+    };
+    let (edges, weights, city) = match rest {
+        [("edges", edges), ("city", city)] => (edges, None, city),
+        [("edges", edges), ("weights", weights), ("city", city)] => (edges, Some(weights), city),
         _ => return None,
     };
     let Value::Array(edges) = edges else { return None };
+    if let Some(weights) = weights {
+        let Value::Array(weights) = weights else { return None };
+        let numbers = weights.iter().all(|weight| matches!(weight, Value::Number(_)));
+        if weights.len() != edges.len() || !numbers {
+            return None;
+        }
+    }
     let Value::Map(city) = city else { return None };
     let [("names", Value::Map(names))] = city.as_slice() else { return None };
     let [("en", name)] = names.as_slice() else { return None };
@@ -124,8 +153,7 @@ fn token<'a>(record: &Value<'a>) -> Option<&'a str> {
 struct Walk<'a> {
     tree: &'a [u8],
     metadata: Metadata,
-    records: HashMap<u32, Token>,
-    default: &'a Token,
+    records: Records,
     collector: Collector,
     met: u32,
 }
@@ -166,11 +194,10 @@ impl Walk<'_> {
     fn leaf(&mut self, link: u32, bits: u128, length: u8) -> Result<(), String> {
         let offset = u64::from(link).checked_sub(u64::from(self.metadata.nodes) + SEPARATOR.len() as u64);
         let token = offset
-            .and_then(|offset| u32::try_from(offset).ok())
-            .and_then(|offset| self.records.get(&offset))
+            .and_then(|offset| self.records.get(offset))
             .ok_or_else(|| format!("record {link} is none"))?;
         // What says the same as the default is left to it.
-        if token == self.default {
+        if *token == self.records.default {
             return Ok(());
         }
         let token = token.clone();
@@ -189,6 +216,6 @@ impl Walk<'_> {
 
     fn push(&mut self, range: Option<Range>, token: &Token) -> Result<(), String> {
         let range = range.ok_or_else(|| "a leaf is no range".to_owned())?;
-        self.collector.push(None, range, token.as_str())
+        self.collector.push_token(None, range, token.clone())
     }
 }

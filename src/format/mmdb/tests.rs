@@ -47,7 +47,7 @@ fn follow(nodes: &Nodes, address: IpAddr) -> (u32, u8) {
 
 /// A file of prefixes and the groups that answer for them; the first is the default.
 fn file(prefixes: &[(&str, u32)], groups: &[Group], size: u16) -> Vec<u8> {
-    let mut records = Records::new(&groups[0]);
+    let mut records = Records::new(&groups[0], false);
     let mut tree = Tree::default();
     for (prefix, at) in prefixes {
         tree.insert(prefix.parse().unwrap(), records.offset(None, &groups[*at as usize]));
@@ -187,7 +187,7 @@ fn every_record_size_is_read_by_others() {
 #[test]
 fn the_record_size_follows_the_largest_pointer() {
     let centre = group("centre");
-    let records = Records::new(&centre);
+    let records = Records::new(&centre, false);
     let data = records.data.len();
     let size = |nodes: usize| record_size(&Nodes::of_length(nodes), &records);
     assert_eq!(size(1), Ok(24));
@@ -268,4 +268,28 @@ fn the_build_epoch_is_never_zero() {
     assert_eq!(build_epoch(&stamp("1970-01-01T00:00:00Z")), 1);
     assert_eq!(build_epoch(&stamp("1960-01-01T00:00:00Z")), 1);
     assert_eq!(build_epoch(&stamp("2026-01-02T03:04:05.9Z")), 1_767_323_045);
+}
+
+#[test]
+fn weights_stand_in_the_record_unless_a_groups_file_has_them() {
+    let edge = |name: &str, weight| GroupEdge { name: name.into(), weight };
+    let mut one = group("g-0123456789");
+    one.edges = vec![edge("b", 70), edge("a", 30), edge("c", 0)];
+    let value = |group: &Group, beside| {
+        let mut data = Encoder::default();
+        encode(&mut data, Some("bas-1"), group, beside);
+        let octets = data.bytes().to_vec();
+        let mut decoder = data::Decoder::new(&octets);
+        format!("{:?}", decoder.value())
+    };
+    let whole = value(&one, false);
+    assert!(whole.contains(r#"("edges", Array([Text("b"), Text("a")]))"#), "{whole}");
+    assert!(whole.contains(r#"("weights", Array([Number(70), Number(30)]))"#), "{whole}");
+    let beside = value(&one, true);
+    assert!(beside.contains(r#"("edges", Array([Text("a"), Text("b"), Text("c")]))"#), "{beside}");
+    assert!(!beside.contains("weights"), "{beside}");
+    let mut other = one.clone();
+    other.edges = vec![edge("c", 50), edge("a", 50), edge("b", 0)];
+    assert_eq!(value(&other, true), beside, "weights that move leave the table as it is");
+    assert!(!value(&other, false).contains("weights"), "equal ones say nothing");
 }

@@ -1,13 +1,14 @@
 //! The search tree: prefixes in, the smallest full binary tree out.
 //!
 //! Prefixes come in any order and may be nested; the longest that holds an address counts.
-//! They are sorted once, and one walk over them in order does the rest: what a prefix says
-//! is handed down to all below it that says nothing itself, halves that turn out equal
-//! become one leaf, and only nodes that remain are ever stored, eight octets each.
+//! They are sorted once, and one walk over them in order does the rest, or several walks side
+//! by side where there are many: what a prefix says is handed down to all below it that says
+//! nothing itself, halves that turn out equal become one leaf, and only nodes that remain are
+//! ever stored, eight octets each.
 
 use std::iter::Peekable;
 use std::net::{Ipv4Addr, Ipv6Addr};
-use std::vec;
+use std::{slice, thread};
 
 use ipnet::{IpNet, Ipv4Net, Ipv6Net};
 use thiserror::Error;
@@ -50,16 +51,86 @@ impl Tree {
     ///
     /// # Errors
     /// Where one prefix was given two values.
-    pub(super) fn build(mut self, default: u32) -> Result<Nodes, Duplicate> {
-        self.prefixes.sort_unstable();
-        let mut builder = Builder { rest: self.prefixes.into_iter().peekable(), nodes: vec![] };
-        let root = builder.subtree(0, 0, default)?;
-        if root & LEAF != 0 {
-            // A file has at least one node.
-            builder.nodes.push([root, root]);
-        }
-        Ok(Nodes { nodes: builder.nodes })
+    pub(super) fn build(self, default: u32) -> Result<Nodes, Duplicate> {
+        self.build_by(default, MANY)
     }
+
+    fn build_by(mut self, default: u32, many: usize) -> Result<Nodes, Duplicate> {
+        self.prefixes.sort_unstable();
+        let place = Place { bits: 0, length: 0, inherited: default };
+        let mut part = parallel(&self.prefixes, place, many)?;
+        if part.link & LEAF != 0 {
+            // A file has at least one node.
+            part.nodes.push([part.link, part.link]);
+        }
+        Ok(Nodes { nodes: part.nodes })
+    }
+}
+
+/// From so many prefixes on, the halves of a node are built side by side.
+const MANY: usize = 1 << 18;
+
+/// A prefix, and the value that holds within where nothing else is said.
+#[derive(Clone, Copy)]
+struct Place {
+    bits: u128,
+    length: u8,
+    inherited: u32,
+}
+
+impl Place {
+    fn halves(self, value: u32) -> [Self; 2] {
+        let half = |bits| Self { bits, length: self.length + 1, inherited: value };
+        [half(self.bits), half(self.bits | 1 << (127 - self.length))]
+    }
+}
+
+/// What is below a prefix: a link to it, and the nodes, which are numbered from 0.
+struct Part {
+    link: u32,
+    nodes: Vec<[u32; 2]>,
+}
+
+impl Part {
+    /// Both halves of a node as one, with the node.
+    fn join(mut self, right: Self) -> Self {
+        let behind = self.nodes.len() as u32;
+        let moved = |link: u32| if link & LEAF != 0 { link } else { link + behind };
+        self.nodes.extend(right.nodes.iter().map(|node| node.map(moved)));
+        let right = moved(right.link);
+        if self.link != right {
+            self.nodes.push([self.link, right]);
+            self.link = self.nodes.len() as u32 - 1;
+        }
+        self
+    }
+}
+
+/// The tree below a place, from its prefixes, which are sorted.
+fn parallel(prefixes: &[Prefix], place: Place, many: usize) -> Result<Part, Duplicate> {
+    if prefixes.is_empty() || prefixes.len() < many || place.length == 128 {
+        let mut builder = Builder { rest: prefixes.iter().peekable(), nodes: vec![] };
+        let link = builder.subtree(place.bits, place.length, place.inherited)?;
+        return Ok(Part { link, nodes: builder.nodes });
+    }
+    let own = prefixes.partition_point(|p| (p.bits, p.length) <= (place.bits, place.length));
+    let (own, rest) = prefixes.split_at(own);
+    let value = own.last().map_or(place.inherited, |own| own.value);
+    if let Some(other) = own.iter().find(|p| p.value != value) {
+        return Err(Duplicate(net(*other)));
+    }
+    let [first, second] = place.halves(value);
+    let (left, right) = rest.split_at(rest.partition_point(|p| p.bits < second.bits));
+    if left.len().min(right.len()) <= many / 4 {
+        return Ok(parallel(left, first, many)?.join(parallel(right, second, many)?));
+    }
+    let (beside, own) = thread::scope(|scope| {
+        let beside = scope.spawn(|| parallel(left, first, many));
+        let own = parallel(right, second, many);
+        (beside.join(), own)
+    });
+    // What a thread did not bring to an end is done here.
+    Ok(beside.unwrap_or_else(|_| parallel(left, first, many))?.join(own?))
 }
 
 /// Marks a link that leads to a value.
@@ -67,21 +138,21 @@ const LEAF: u32 = 1 << 31;
 /// What numbers of nodes and values must stay below.
 pub(super) const LIMIT: usize = 1 << 31;
 
-struct Builder {
-    rest: Peekable<vec::IntoIter<Prefix>>,
+struct Builder<'p> {
+    rest: Peekable<slice::Iter<'p, Prefix>>,
     nodes: Vec<[u32; 2]>,
 }
 
-impl Builder {
+impl Builder<'_> {
     /// The link to the tree below a prefix. All prefixes left are that one or behind it.
     fn subtree(&mut self, bits: u128, length: u8, inherited: u32) -> Result<u32, Duplicate> {
         let mut value = inherited;
         let mut own: Option<Prefix> = None;
         while let Some(next) = self.rest.next_if(|p| p.bits == bits && p.length == length) {
             if own.is_some_and(|own| own.value != next.value) {
-                return Err(Duplicate(net(next)));
+                return Err(Duplicate(net(*next)));
             }
-            own = Some(next);
+            own = Some(*next);
             value = next.value;
         }
         let below = self.rest.peek().is_some_and(|p| length == 0 || (p.bits ^ bits) >> (128 - length) == 0);
@@ -142,5 +213,37 @@ impl Nodes {
             if raw & LEAF != 0 { Link::Leaf(raw & !LEAF) } else { Link::Node(last - raw) }
         };
         self.nodes.iter().rev().map(move |node| node.map(link))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        /// However many walks there are, the nodes are the same, and so is what is refused.
+        #[test]
+        fn walks_side_by_side_make_the_same_tree(
+            prefixes in vec((any::<u8>(), 0..=8_u8, 0..4_u32, any::<bool>()), 0..60),
+            many in 0..6_usize,
+        ) {
+            let mut tree = Tree::default();
+            for (bits, length, value, v4) in prefixes {
+                let net: IpNet = match v4 {
+                    true => Ipv4Net::new(Ipv4Addr::new(bits, 0, 0, 0), length).unwrap().trunc().into(),
+                    false => Ipv6Net::new(Ipv6Addr::new(u16::from(bits) << 8, 0, 0, 0, 0, 0, 0, 0), length).unwrap().trunc().into(),
+                };
+                tree.insert(net, value);
+            }
+            let one = tree.clone().build_by(9, usize::MAX).map(|nodes| nodes.nodes);
+            let several = tree.build_by(9, many).map(|nodes| nodes.nodes);
+            prop_assert_eq!(one.is_ok(), several.is_ok());
+            if let (Ok(one), Ok(several)) = (one, several) {
+                prop_assert_eq!(one, several);
+            }
+        }
     }
 }

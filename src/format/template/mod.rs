@@ -33,7 +33,9 @@ use std::sync::LazyLock;
 pub use layout::TemplateError;
 
 use super::groups::Context;
-use super::{Format, Limit, Limits, ReadBack, ReadError, RenderError, Rendered, Spaces, Stamp, View};
+use super::{
+    Carries, Format, Limit, Limits, ReadBack, ReadError, RenderError, Rendered, Spaces, Stamp, View,
+};
 use layout::Layout;
 
 const NAME: &str = "template";
@@ -71,12 +73,17 @@ impl Template {
     /// # Errors
     /// Where there is none of the name, or the context lacks what it needs.
     pub fn shipped(name: &str, context: &Context) -> Result<Self, TemplateError> {
+        Self::parse(Self::text(name)?, context)
+    }
+
+    /// The TOML of a template that is built in.
+    ///
+    /// # Errors
+    /// Where there is none of the name.
+    pub fn text(name: &str) -> Result<&'static str, TemplateError> {
         let found = SHIPPED.iter().find(|(known, _)| *known == name);
-        let (_, text) = found.ok_or_else(|| TemplateError::Unknown {
-            name: name.to_owned(),
-            known: Self::names().collect(),
-        })?;
-        Self::parse(text, context)
+        let unknown = || TemplateError::Unknown { name: name.to_owned(), known: Self::names().collect() };
+        found.map(|(_, text)| *text).ok_or_else(unknown)
     }
 
     /// The names of those that are built in.
@@ -96,6 +103,10 @@ impl Format for Template {
 
     fn spaces(&self) -> Spaces {
         Spaces::One
+    }
+
+    fn carries(&self) -> Carries {
+        Carries::First
     }
 
     fn render(&self, view: &View<'_>, stamp: &Stamp) -> Result<Rendered, RenderError> {
@@ -132,6 +143,10 @@ impl Format for Plain {
 
     fn spaces(&self) -> Spaces {
         Spaces::One
+    }
+
+    fn carries(&self) -> Carries {
+        Carries::First
     }
 
     fn render(&self, view: &View<'_>, stamp: &Stamp) -> Result<Rendered, RenderError> {

@@ -10,6 +10,7 @@ use super::pattern::{Field, Pattern};
 use crate::address::{Family, Range, prefixes};
 use crate::format::groups::{GroupsError, addresses, answering, host, target};
 use crate::format::lines::{head, push};
+use crate::format::text::push_prefix;
 use crate::format::{RenderError, Rendered, Stamp, View, one_space};
 use crate::table::{Entry, Group, Token};
 
@@ -107,7 +108,13 @@ impl Writer<'_> {
         let edges = answering(view, group);
         let mut list: Vec<(&str, String)> = Vec::new();
         for (kind, is) in [("A", IpAddr::is_ipv4 as fn(&IpAddr) -> bool), ("AAAA", IpAddr::is_ipv6)] {
-            list.extend(addresses(&edges, is).into_iter().map(|address| (kind, address.to_string())));
+            // Lines know no weights: where these differ, the first edge of the family answers alone.
+            let first = edges.iter().position(|edge| edge.addresses.iter().any(is));
+            let own = match first.filter(|_| group.is_weighted()) {
+                Some(first) => edges.get(first..=first).unwrap_or_default(),
+                None => edges.as_slice(),
+            };
+            list.extend(addresses(own, is).into_iter().map(|address| (kind, address.to_string())));
         }
         if list.is_empty() {
             let named = edges.iter().find(|edge| edge.host.is_some()).map(|edge| host(edge)).transpose()?;
@@ -138,7 +145,8 @@ impl Writer<'_> {
     fn line(&mut self, (_, token, entry): Row<'_>, range: Range) {
         let (first, last, family) = (range.first(), range.last(), range.family());
         let length = u32::from(family.width()) - range.span().count_ones();
-        let prefix = format!("{first}/{length}");
+        let mut prefix = String::with_capacity(18);
+        prefixes(range).take(1).for_each(|net| push_prefix(&mut prefix, net));
         let number = family.number();
         let bas = entry.and_then(|entry| entry.bas.as_deref()).unwrap_or_default();
         let pool = entry.map(|entry| entry.pool.text()).unwrap_or_default();

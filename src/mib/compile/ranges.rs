@@ -184,8 +184,12 @@ fn exclude(scope: Scope<'_>, raw: &ExcludeSection) -> Result<Exclude, Problem> {
     if here.kind(field) != Kind::Integer {
         return Err(Problem::new(raw.field.span(), format!("`{}` is no number", raw.field.get_ref())));
     }
+    if let Some(others) = raw.others.as_ref().filter(|others| *others.get_ref() == raw.equals) {
+        return Err(Problem::new(others.span(), "the same rows cannot take out and be taken out of"));
+    }
     let within = raw.within.iter().map(part).collect::<Result<_, _>>()?;
-    Ok(Exclude { field, equals: raw.equals.into(), within })
+    let others = raw.others.as_ref().map(|others| i128::from(*others.get_ref()));
+    Ok(Exclude { field, equals: raw.equals.into(), others, within })
 }
 
 /// What a row cannot do without is not optional; a missing VRF is the empty one, and the

@@ -20,6 +20,14 @@ pub(super) fn apply<'r, 'a>(
     let mut taken = Vec::new();
     let mut excluded: BTreeMap<Vec<Field>, Vec<Range>> = BTreeMap::new();
     let mut unknown: BTreeSet<Vec<Field>> = BTreeSet::new();
+    for (row, outcome) in found.iter_mut() {
+        if let Some(reject) = neither(rule, row)
+            && let Ok(found) = outcome
+        {
+            *outcome = Err((Some(found.pool.clone()), reject));
+            unknown.insert(group(rule, row));
+        }
+    }
     found.retain(|(row, outcome)| {
         if part(row, rule.field) != Some(&Field::Integer(rule.equals)) {
             return true;
@@ -49,6 +57,16 @@ pub(super) fn apply<'r, 'a>(
         }
     }
     taken
+}
+
+/// Why a row is not read that neither takes out nor is taken out of: it may be either.
+fn neither(rule: &Exclude, row: &Row<'_>) -> Option<Reject> {
+    let (others, Some(Field::Integer(kind))) = (rule.others?, part(row, rule.field)) else { return None };
+    let known = [rule.equals, others];
+    (!known.contains(kind)).then(|| {
+        let detail = format!("it is of kind {kind}; {} takes out, {others} is taken out of", rule.equals);
+        Reject::new(RejectReason::BadCell, detail)
+    })
 }
 
 fn narrow(outcome: &mut Outcome, excluded: &[Range]) {

@@ -195,6 +195,8 @@ fn recipes_are_checked() {
     refused(end, &more("only = { pool = [] }"), "no row would count", "pool");
     let exclude = "exclude = { field = \"start\", equals = 0, within = [] }";
     refused(end, &more(exclude), "told by index parts alone", "\"start\"");
+    let exclude = "exclude = { field = \"pool\", equals = 1, others = 1, within = [] }";
+    refused(end, &more(exclude), "cannot take out and be taken out of", "1");
     refused(end, &more("fallback-for = { pools = [\"pool\"] }"), "gives no ranges", "pools");
     refused(end, &more("fallback-for = { nothing = [\"pool\"] }"), "unknown table `nothing`", "nothing");
 }

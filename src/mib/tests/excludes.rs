@@ -30,7 +30,7 @@ start = "start"
 end = "end"
 pool = "pool"
 vrf = "routers.name"
-exclude = { field = "kind", equals = 0, within = ["router", "server", "pool", "subnet", "length"] }
+exclude = { field = "kind", equals = 0, others = 1, within = ["router", "server", "pool", "subnet", "length"] }
 [[table]]
 name = "routers"
 entry = "1.3.6.1.4.1.6527.3.1.2.3.1.1"
@@ -98,4 +98,21 @@ fn a_range_that_is_wholly_excluded_claims_nothing() {
     assert_eq!(ranges(&table), Vec::<String>::new());
     assert_eq!(table.rejected[0].reason, RejectReason::Excluded);
     assert!(unread(&table).is_empty());
+}
+
+#[test]
+fn a_row_of_a_third_kind_may_be_either() {
+    let walk = include_str!("../../../tests/data/walks/nokia-7750-dhcpsvr.snmprec");
+    let whole = decoded(walk);
+    // The one exclude, of pppoe-a, becomes something that the MIB does not know.
+    let exclude = ".24.0.1.4.10.0.0.100.1.4.10.0.0.109";
+    assert!(walk.contains(exclude));
+    let table = decoded(&walk.replace(exclude, &exclude.replace(".24.0.", ".24.7.")));
+    let left: Vec<String> = ranges(&whole).into_iter().filter(|range| !range.contains("10.0.0.")).collect();
+    assert_eq!(ranges(&table), left, "what it may have narrowed is not read");
+    let reasons: Vec<RejectReason> = table.rejected.iter().map(|row| row.reason).collect();
+    assert!(
+        reasons.contains(&RejectReason::BadCell) && reasons.contains(&RejectReason::MissingRow),
+        "{reasons:?}"
+    );
 }

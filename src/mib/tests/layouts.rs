@@ -4,6 +4,7 @@
 mod blocks;
 mod cells;
 mod indexes;
+mod patterns;
 mod ranges;
 
 use std::collections::BTreeMap;

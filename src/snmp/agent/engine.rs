@@ -12,7 +12,7 @@ use crate::snmp::encode::Writer;
 use crate::snmp::message::{Pdu, PduKind};
 use crate::snmp::report::Report;
 use crate::snmp::snmprec::Recording;
-use crate::snmp::usm::{self, Clock, Envelope, Incoming, Keyring, Keys, Scoped};
+use crate::snmp::usm::{self, Clock, Envelope, Incoming, Keyring, Keys, ScopedPdu};
 use crate::snmp::{Context, User, Value};
 use crate::table::Name;
 
@@ -219,7 +219,7 @@ impl Running {
             }
             Err(_) => return None,
         };
-        let scoped = match usm::read_in_context(&octets) {
+        let scoped = match usm::read_scoped_pdu(&octets) {
             Ok(scoped) => scoped,
             // A wrong key makes nonsense of what it decrypts.
             Err(_) if message.encrypted => {
@@ -234,31 +234,27 @@ impl Running {
                 return self.report(message, &envelope, Refused { report, keys, request_id });
             }
         };
-        let envelope = Envelope {
-            context_engine_id: scoped.context_engine_id,
-            context_name: scoped.context_name,
-            ..envelope
-        };
+        let envelope =
+            Envelope { context_engine_id: scoped.engine_id, context_name: scoped.context, ..envelope };
         let answer = if account.may_ask(keys) {
             let max = max.min(usize::try_from(message.max_size).unwrap_or(max).max(LEAST_MAX_SIZE));
             respond(recording, &scoped.pdu, max.saturating_sub(around(&envelope, keys)))?
         } else {
             Answer::empty(&scoped.pdu, AUTHORIZATION_ERROR)
         };
-        usm::seal_answer(&envelope, &answer.head, &answer.list, keys, self.salt())
+        usm::seal_encoded(&envelope, &answer.head, &answer.list, keys, self.salt())
     }
 
     /// What is served in the context of a PDU.
-    fn recording(&self, scoped: &Scoped<'_>) -> Result<&Recording, Report> {
-        let ours = |context: &Context| {
-            context.engine_id.as_ref().unwrap_or(&self.engine.id) == scoped.context_engine_id
-        };
+    fn recording(&self, scoped: &ScopedPdu<'_>) -> Result<&Recording, Report> {
+        let ours =
+            |context: &Context| context.engine_id.as_ref().unwrap_or(&self.engine.id) == scoped.engine_id;
         let mut known = self.engine.contexts.iter().filter(|(context, _)| ours(context)).peekable();
-        if known.peek().is_none() && scoped.context_engine_id != self.engine.id {
+        if known.peek().is_none() && scoped.engine_id != self.engine.id {
             return Err(Report::UnknownHandler);
         }
         known
-            .find(|(context, _)| context.name == scoped.context_name)
+            .find(|(context, _)| context.name == scoped.context)
             .map(|(_, recording)| &**recording)
             .ok_or(Report::UnknownContext)
     }
@@ -281,7 +277,7 @@ impl Running {
             error_index: 0,
             varbinds: Vec::new(),
         };
-        usm::seal_answer(envelope, &head, &list.into_bytes(), refused.keys, self.salt())
+        usm::seal_encoded(envelope, &head, &list.into_bytes(), refused.keys, self.salt())
     }
 
     fn salt(&self) -> u64 {

@@ -27,11 +27,11 @@ pub(in crate::snmp) struct Incoming<'a> {
     pub(in crate::snmp) msg_id: i32,
     /// The largest message that its sender takes.
     pub(in crate::snmp) max_size: u32,
-    /// Whether its sender wants a Report where it cannot be answered.
-    pub(in crate::snmp) reportable: bool,
     /// Whether it claims to be authenticated.
     pub(in crate::snmp) authenticated: bool,
     pub(in crate::snmp) encrypted: bool,
+    /// Whether a Report may be sent back.
+    pub(in crate::snmp) reportable: bool,
     pub(in crate::snmp) engine_id: &'a [u8],
     pub(in crate::snmp) boots: u32,
     pub(in crate::snmp) time: u32,
@@ -72,9 +72,9 @@ pub(in crate::snmp) fn read(datagram: &[u8]) -> Result<Incoming<'_>, Malformed> 
         trailing,
         msg_id,
         max_size,
-        reportable: flags & FLAG_REPORTABLE != 0,
         authenticated: flags & FLAG_AUTH != 0,
         encrypted: flags & FLAG_PRIVACY != 0,
+        reportable: flags & FLAG_REPORTABLE != 0,
         engine_id,
         boots,
         time,
@@ -142,27 +142,27 @@ impl Incoming<'_> {
     }
 }
 
-/// A scoped PDU (RFC 3412, 6).
+/// A PDU with its context.
 #[derive(Debug)]
-pub(in crate::snmp) struct Scoped<'a> {
-    pub(in crate::snmp) context_engine_id: &'a [u8],
-    pub(in crate::snmp) context_name: &'a [u8],
+pub(in crate::snmp) struct ScopedPdu<'a> {
+    pub(in crate::snmp) engine_id: &'a [u8],
+    pub(in crate::snmp) context: &'a [u8],
     pub(in crate::snmp) pdu: Pdu,
 }
 
-/// Reads a scoped PDU; what stands behind it is padding.
-pub(in crate::snmp) fn read_in_context(octets: &[u8]) -> Result<Scoped<'_>, Malformed> {
+/// A scoped PDU (RFC 3412, 6); what stands behind it is padding.
+pub(in crate::snmp) fn read_scoped_pdu(octets: &[u8]) -> Result<ScopedPdu<'_>, Malformed> {
     let mut scoped = Reader::new(octets).expect(SEQUENCE, "the scoped PDU")?.reader();
-    let context_engine_id = scoped.octets("the context's engine id")?;
-    let context_name = scoped.octets("the context's name")?;
+    let engine_id = scoped.octets("the context's engine id")?;
+    let context = scoped.octets("the context's name")?;
     let pdu = read_pdu(&mut scoped)?;
     scoped.finish("the scoped PDU")?;
-    Ok(Scoped { context_engine_id, context_name, pdu })
+    Ok(ScopedPdu { engine_id, context, pdu })
 }
 
-/// The PDU of a scoped PDU, whatever its context.
+/// The PDU of a scoped PDU.
 pub(in crate::snmp) fn read_scoped(octets: &[u8]) -> Result<Pdu, Malformed> {
-    read_in_context(octets).map(|scoped| scoped.pdu)
+    read_scoped_pdu(octets).map(|scoped| scoped.pdu)
 }
 
 /// What a message is addressed by.
@@ -195,7 +195,7 @@ pub(in crate::snmp) fn discovery(msg_id: i32) -> Vec<u8> {
     message(&envelope, FLAG_REPORTABLE, &[], &[], |w| w.raw(&plain))
 }
 
-/// A message that asks, encrypted and signed as the keys allow. `salt` is never used twice.
+/// A message with a PDU, encrypted and signed as the keys allow. `salt` is never used twice.
 /// None where the keys do not fit their protocols.
 pub(in crate::snmp) fn seal(
     envelope: &Envelope<'_>,
@@ -203,28 +203,29 @@ pub(in crate::snmp) fn seal(
     keys: Option<&Keys>,
     salt: u64,
 ) -> Option<Vec<u8>> {
-    protect(envelope, FLAG_REPORTABLE, scoped(envelope, |w| w.pdu(pdu)), keys, salt)
+    protect(envelope, pdu.kind, scoped(envelope, |w| w.pdu(pdu)), keys, salt)
 }
 
-/// The same for an answer, to which nobody reports back: the head of a PDU, and varbinds
-/// that are encoded already.
-pub(in crate::snmp) fn seal_answer(
+/// The same of the head of a PDU, and varbinds that are encoded already.
+pub(in crate::snmp) fn seal_encoded(
     envelope: &Envelope<'_>,
     head: &Pdu,
     list: &[u8],
     keys: Option<&Keys>,
     salt: u64,
 ) -> Option<Vec<u8>> {
-    protect(envelope, 0, scoped(envelope, |w| w.pdu_of(head, list)), keys, salt)
+    protect(envelope, head.kind, scoped(envelope, |w| w.pdu_of(head, list)), keys, salt)
 }
 
 fn protect(
     envelope: &Envelope<'_>,
-    flags: u8,
+    kind: PduKind,
     plain: Vec<u8>,
     keys: Option<&Keys>,
     salt: u64,
 ) -> Option<Vec<u8>> {
+    // Only what is answered may be answered with a Report (RFC 3412, 6.4).
+    let flags = if kind.is_confirmed() { FLAG_REPORTABLE } else { 0 };
     let Some(keys) = keys else {
         return Some(message(envelope, flags, &[], &[], |w| w.raw(&plain)));
     };

@@ -31,7 +31,7 @@ pub(super) fn judge_discovery(bytes: &[u8], id: i32) -> Verdict<Known> {
         }
         Ok(_) => {
             let clock = Clock::guessed(message.boots, message.time, Instant::now());
-            Verdict::Answer(Known::new(message.engine_id.to_vec(), clock))
+            Verdict::Answer(Known::introduced(message.engine_id.to_vec(), clock))
         }
     }
 }
@@ -81,6 +81,7 @@ impl Judge<'_> {
                 // Our msgID in a signed message: nobody kept it from earlier, whatever its time.
                 Report::NotInTimeWindow => {
                     now.clock = Clock::resynced(message.boots, message.time, here);
+                    now.heard = true;
                     Verdict::Answer(Said::Resynced)
                 }
                 report => Verdict::Fail(report.failure(self.user, &pdu)),
@@ -92,6 +93,7 @@ impl Judge<'_> {
         if !now.clock.accept(message.boots, message.time, here) {
             return ignore(Reason::NotInTimeWindow, "an answer outside the time window was refused");
         }
+        now.heard = true;
         now.decrypted |= message.encrypted;
         self.response(pdu)
     }

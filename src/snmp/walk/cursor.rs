@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::moment::Together;
 use super::{Failure, Reason};
 use crate::snmp::message::Varbind;
 use crate::snmp::{Columns, Oid, Value};
@@ -11,10 +12,10 @@ pub(super) type Rows = BTreeMap<Vec<u32>, Vec<Option<Value>>>;
 
 /// Where the walk stands in one column.
 #[derive(Debug)]
-struct Cursor {
+pub(super) struct Cursor {
     root: Oid,
     last: Oid,
-    ended: bool,
+    pub(super) ended: bool,
 }
 
 /// A walk through the columns of one table.
@@ -27,6 +28,8 @@ pub(super) struct Walk {
     inside: bool,
     /// The first OID behind the entry that was seen.
     pub(super) behind: Option<Oid>,
+    /// Columns whose cells must be of one moment.
+    pub(super) together: Vec<Together>,
 }
 
 /// The columns that one question is about.
@@ -51,7 +54,7 @@ impl Walk {
     fn new(entry: Oid, roots: Vec<Oid>) -> Self {
         let cursor = |root: Oid| Cursor { last: root.clone(), root, ended: false };
         let cursors = roots.into_iter().map(cursor).collect();
-        Self { entry, cursors, rows: Rows::new(), inside: false, behind: None }
+        Self { entry, cursors, rows: Rows::new(), inside: false, behind: None, together: Vec::new() }
     }
 
     /// Whether nothing lies under the entry.
@@ -86,6 +89,7 @@ impl Walk {
         for (varbind, column) in varbinds.into_iter().take(whole).zip(asked.columns.iter().cycle()) {
             self.take_one(*column, varbind)?;
         }
+        self.together.iter_mut().for_each(|together| together.note(&self.cursors));
         Ok(())
     }
 
@@ -141,10 +145,10 @@ fn put(row: &mut [Option<Value>], column: usize, value: Value) {
 
 impl Cursor {
     /// How far the walk has come, as an index of a row.
-    fn position(&self) -> &[u32] {
+    pub(super) fn position(&self) -> &[u32] {
         self.last.suffix(&self.root).unwrap_or_default()
     }
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

@@ -14,13 +14,15 @@ pub(super) struct Fault {
     pub(super) trouble: Trouble,
     /// Whether nothing was heard at all.
     pub(super) silent: bool,
+    /// Whether nothing was heard that could be used, though all pauses were waited out.
+    pub(super) unanswered: bool,
 }
 
 impl Fault {
     /// An answer that broke the rules.
     pub(super) fn of(failure: Failure, question: &Question<'_>) -> Self {
         let trouble = if failure.reason == Reason::Malformed { Trouble::TooMuch } else { Trouble::Other };
-        Self { failure: located(failure, question), trouble, silent: false }
+        Self { failure: located(failure, question), trouble, silent: false, unanswered: false }
     }
 
     /// No answer that could be used. To a smaller question there may be one, whatever else
@@ -31,7 +33,7 @@ impl Fault {
             Unanswered::Silent(failure) => {
                 let trouble = if acquainted { Trouble::Silence } else { Trouble::Other };
                 let silent = failure.reason == Reason::Timeout;
-                Self { failure: located(failure, question), trouble, silent }
+                Self { failure: located(failure, question), trouble, silent, unanswered: true }
             }
         }
     }
@@ -46,7 +48,12 @@ impl Fault {
         let at = usize::try_from(index).ok().and_then(|index| question.oids.get(index.checked_sub(1)?));
         let at = at.map_or_else(String::new, |oid| format!(", at {oid}"));
         let detail = format!("the agent answered with {}({status}){at}", status_name(status));
-        Self { failure: located(Failure::new(reason, detail), question), trouble, silent: false }
+        Self {
+            failure: located(Failure::new(reason, detail), question),
+            trouble,
+            silent: false,
+            unanswered: false,
+        }
     }
 }
 

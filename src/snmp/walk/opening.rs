@@ -3,6 +3,7 @@
 
 use super::cursor::Walk;
 use super::fault::Fault;
+use super::moment::Together;
 use super::stride::Good;
 use super::{Columns, Failure, Learnt, Outcome, Reason, Session, TableRead};
 use crate::snmp::dialect::Question;
@@ -21,7 +22,7 @@ pub struct Opening {
 impl Session {
     /// Asks for scalar objects (each given with its instance, `.0`) and a table in one
     /// GETBULK, and walks the table on to its end. The objects are from the same moment as
-    /// the table's first rows.
+    /// the table's first rows. `together` as for [`Session::table_of_one_moment`].
     ///
     /// # Errors
     /// Where that question had no proper answer: then nothing of it counts, and the objects
@@ -33,9 +34,11 @@ impl Session {
         columns: &Columns,
         learnt: Learnt,
         max_rows: Option<u32>,
+        together: &[Vec<u32>],
     ) -> Result<Opening, Failure> {
         let mut stride = self.stride(columns, learnt);
         let mut walk = Walk::table(columns);
+        walk.together = Together::all(columns, together);
         let repetitions = stride.repetitions();
         let Some(asked) = walk.next(stride.width()).filter(|_| repetitions > 0) else {
             return Err(Failure::new(Reason::Malformed, "a walk by GETNEXT has no opening"));
@@ -75,7 +78,9 @@ impl Session {
         };
         let repetitions = stride.learnt();
         let (rows, behind) = (walk.rows, walk.behind);
-        Ok(Opening { values, table: TableRead { outcome, detail, rows, repetitions, behind } })
+        let mut table = TableRead { outcome, detail, rows, repetitions, behind };
+        self.settle_all(context, columns, &walk.together, max_rows, &mut table).await;
+        Ok(Opening { values, table })
     }
 }
 

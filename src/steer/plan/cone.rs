@@ -12,6 +12,9 @@ const TRACE: f64 = 1e-7;
 /// How strongly a node's place decides between plans that cost the same, of the largest
 /// price of a unit.
 const TIE: f64 = 1e-7;
+/// A node with so many times the room of all traffic is hardly more loaded by any of it: its
+/// queue is taken as a line, for numbers that far apart are none that a solver can hold.
+const VAST: f64 = 1e3;
 
 /// Where variables and rows stand.
 struct Layout<'p> {
@@ -20,6 +23,8 @@ struct Layout<'p> {
     links: Vec<usize>,
     /// Nodes that may, likewise.
     nodes: Vec<usize>,
+    /// The queues that bend: nodes, or links where each flow has its own, by their place above.
+    queues: Vec<usize>,
     /// The unit of traffic within the program, so that its numbers are about one.
     unit: f64,
 }
@@ -88,16 +93,49 @@ impl<'p> Layout<'p> {
         let used =
             |(place, link): (usize, &super::Link)| (wanted(link.source) && open(&link.node)).then_some(place);
         let links = problem.links.iter().enumerate().filter_map(used).collect();
-        let unit = nodes.iter().filter_map(|j| problem.nodes.get(*j)).map(|n| n.capacity).fold(0.0, f64::max);
-        Self { problem, links, nodes, unit }
+        let mut layout = Self { problem, links, nodes, queues: Vec::new(), unit: problem.total() };
+        let bent = |node: Option<super::Node>| node.is_some_and(|node| !is_vast(problem, &node));
+        let nodes = (0..layout.nodes.len()).filter(|at| bent(layout.node(*at)));
+        let capacities = nodes.clone().filter_map(|at| layout.node(at)).map(|node| node.capacity);
+        let unit = capacities.reduce(f64::max).unwrap_or(layout.unit);
+        let queues = match problem.model {
+            _ if problem.weighing.queue <= 0.0 => Vec::new(),
+            Model::Aggregate => nodes.collect(),
+            Model::PerFlow => {
+                let node = |at: &usize| problem.nodes.get(layout.link(*at)?.node).copied();
+                (0..layout.links.len()).filter(|at| bent(node(at))).collect()
+            }
+        };
+        (layout.queues, layout.unit) = (queues, unit);
+        layout
     }
 
     /// Variables: the links' flows, the nodes' loads, then one `t` for each queue.
     fn queues(&self) -> usize {
-        match self.problem.model {
-            _ if self.problem.weighing.queue <= 0.0 => 0,
-            Model::Aggregate => self.nodes.len(),
-            Model::PerFlow => self.links.len(),
+        self.queues.len()
+    }
+
+    /// The base that a node's load counts from.
+    fn base(&self, node: &super::Node) -> f64 {
+        if is_vast(self.problem, node) { 0.0 } else { node.base }
+    }
+
+    /// What a node's load may be.
+    fn most(&self, at: usize) -> f64 {
+        let Some(node) = self.node(at) else { return 0.0 };
+        match is_vast(self.problem, &node) {
+            true => self.problem.room(&node).min(2.0 * self.problem.total()),
+            false => self.problem.weighing.bound * node.capacity,
+        }
+    }
+
+    /// What one unit more costs in a queue that is a line.
+    fn slope(&self, node: &super::Node) -> f64 {
+        let free = node.capacity - node.base;
+        match (is_vast(self.problem, node), self.problem.model) {
+            (false, _) => 0.0,
+            (true, Model::Aggregate) => node.capacity / (free * free),
+            (true, Model::PerFlow) => 1.0 / free,
         }
     }
 
@@ -118,8 +156,9 @@ impl<'p> Layout<'p> {
         let weighing = self.problem.weighing;
         let flow = |at: usize| {
             let Some(link) = self.link(at) else { return 0.0 };
-            let cost = self.problem.nodes.get(link.node).map_or(0.0, |node| node.cost);
-            (weighing.delay * link.delay + weighing.cost * cost) * self.unit
+            let Some(node) = self.problem.nodes.get(link.node) else { return 0.0 };
+            let queue = weighing.queue * self.slope(node);
+            (weighing.delay * link.delay + weighing.cost * node.cost + queue) * self.unit
         };
         let mut q: Vec<f64> = (0..self.links.len()).map(flow).collect();
         q.resize(self.links.len() + self.nodes.len(), 0.0);
@@ -144,12 +183,11 @@ impl<'p> Layout<'p> {
             program.row([(column, -1.0)], 0.0);
         }
         for at in 0..self.nodes.len() {
-            let most = self.node(at).map_or(0.0, |node| self.problem.weighing.bound * node.capacity);
-            program.row([(self.links.len() + at, 1.0)], most / self.unit);
+            program.row([(self.links.len() + at, 1.0)], self.most(at) / self.unit);
         }
         program.cones.push(SupportedConeT::NonnegativeConeT(self.links.len() + self.nodes.len()));
-        for queue in 0..self.queues() {
-            self.queue(queue, &mut program);
+        for (at, of) in self.queues.iter().enumerate() {
+            self.queue(at, *of, &mut program);
         }
         program
     }
@@ -174,19 +212,19 @@ impl<'p> Layout<'p> {
         }
         for (at, mut terms) in of_node.into_iter().enumerate() {
             terms.push((self.links.len() + at, -1.0));
-            program.row(terms, -self.node(at).map_or(0.0, |node| node.base) / self.unit);
+            program.row(terms, -self.node(at).map_or(0.0, |node| self.base(&node)) / self.unit);
         }
         program.cones.push(SupportedConeT::ZeroConeT(sources + nodes));
     }
 
     /// `t (C - s) >= C` as `|(2 sqrt C, t - (C - s))| <= t + (C - s)`.
-    fn queue(&self, queue: usize, program: &mut Program) {
-        let t = self.links.len() + self.nodes.len() + queue;
+    fn queue(&self, at: usize, of: usize, program: &mut Program) {
+        let t = self.links.len() + self.nodes.len() + at;
         let (load, capacity) = match self.problem.model {
-            Model::Aggregate => (self.links.len() + queue, self.node(queue).map_or(0.0, |n| n.capacity)),
+            Model::Aggregate => (self.links.len() + of, self.node(of).map_or(0.0, |n| n.capacity)),
             Model::PerFlow => {
-                let node = self.link(queue).and_then(|link| self.problem.nodes.get(link.node));
-                (queue, node.map_or(0.0, |node| node.capacity - node.base))
+                let node = self.link(of).and_then(|link| self.problem.nodes.get(link.node));
+                (of, node.map_or(0.0, |node| node.capacity - node.base))
             }
         };
         let capacity = capacity / self.unit;
@@ -242,8 +280,7 @@ impl<'p> Layout<'p> {
             program.row([(column, -1.0)], 0.0);
         }
         for at in 0..self.nodes.len() {
-            let most = self.node(at).map_or(0.0, |node| self.problem.weighing.bound * node.capacity);
-            program.row([(self.links.len() + at, 1.0)], most / self.unit);
+            program.row([(self.links.len() + at, 1.0)], self.most(at) / self.unit);
         }
         program.cones.push(SupportedConeT::NonnegativeConeT(flows + sources));
         let mut q = vec![0.0; flows];
@@ -258,6 +295,11 @@ impl<'p> Layout<'p> {
         }
         failed
     }
+}
+
+/// Whether a node has far more room than there is traffic.
+fn is_vast(problem: &Problem, node: &super::Node) -> bool {
+    problem.room(node) > VAST * problem.total()
 }
 
 /// Takes out what is the solver's rounding, and gives each source exactly its traffic.

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::file::{FileError, ProblemFile};
 use super::own_first;
@@ -10,7 +10,7 @@ use super::problem::{Model, Plan, PlanError, Problem};
 use super::round::Rounded;
 
 /// What came of a problem. Matrices have a row for each source and a column for each node.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PlanReport {
     /// How queueing was charged.
     pub model: Model,

@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde::{Deserialize, Serialize};
+
 use super::Rules;
 use crate::steer::loads::{DEAD_AFTER, Loads};
 use crate::table::Name;
@@ -18,7 +20,7 @@ pub struct ShedSource<'a> {
 }
 
 /// What is remembered from cycle to cycle.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ShedMemory {
     /// The smoothed delay of each edge, in ms.
     smoothed: BTreeMap<Name, f64>,

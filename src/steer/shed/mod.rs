@@ -7,13 +7,11 @@
 //! over the threshold, and shrinks slowly once it is well below; never over a cap, and never
 //! by more than the receiver has room for.
 //!
-//! Which entries are shed is decided by a hash ([`Part`]): those of a smaller share are among
+//! Which entries are shed is decided by a hash ([`crate::table::Part`]): those of a smaller share are among
 //! those of any larger one, so that a change of the share moves what it has to and no more.
 
 mod control;
 mod curve;
-mod nested;
 
 pub use control::{ShedMemory, ShedSource, step};
 pub use curve::{Mode, Receiving, Rules};
-pub use nested::{Part, below, hash};

@@ -95,7 +95,9 @@ impl PublishedTable {
             distances: &self.distances,
             demands: &self.demands,
             weights: &self.static_weights,
+            costs: &BTreeMap::new(),
             drained: &drained,
+            moving: true,
         };
         // One unit for each node, in the order of the nodes: what they know is their own.
         let mut all: Vec<Unit<'_>> = Vec::new();

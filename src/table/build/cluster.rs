@@ -8,7 +8,7 @@ use super::shallow::Shallow;
 use super::writer::{Overlap, Writer};
 use super::{Conflict, Rule, blocks};
 use crate::address::{Family, Range};
-use crate::table::{Claim, Class, Entry, Name, PoolName};
+use crate::table::{Claim, Class, Entries, Entry, Name, PoolName};
 
 /// Up to this many claims are compared with each other; more go through sorted sets, which
 /// cost more to keep but do not become quadratic.
@@ -103,10 +103,10 @@ pub(super) trait Contest {
     fn holding(&self) -> impl ExactSizeIterator<Item = usize>;
 }
 
-/// Decides a cluster and writes what comes out.
-pub(super) fn decide(claims: &[Claim], before: &[Entry], writer: &mut Writer) {
+/// Decides a cluster, which reaches over a range, and writes what comes out.
+pub(super) fn decide(claims: &[Claim], reached: Range, before: Entries<'_>, writer: &mut Writer) {
     let (members, names) = members(claims);
-    writer.begin_cluster();
+    writer.begin_cluster(claims, reached);
     if members.len() <= SHALLOW {
         sweep(&members, &names, before, Shallow::new(&members), writer);
     } else {
@@ -158,7 +158,7 @@ fn members(claims: &[Claim]) -> (Vec<Member<'_>>, Names<'_>) {
 fn sweep(
     members: &[Member<'_>],
     names: &Names<'_>,
-    before: &[Entry],
+    before: Entries<'_>,
     mut contest: impl Contest,
     writer: &mut Writer,
 ) {
@@ -197,7 +197,7 @@ fn sweep(
 
 /// The cluster's addresses, cut wherever a claim, a previous entry or a private block begins
 /// or ends.
-fn stretches(family: Family, members: &[Member<'_>], before: &[Entry]) -> Vec<Range> {
+fn stretches(family: Family, members: &[Member<'_>], before: Entries<'_>) -> Vec<Range> {
     let first = members.iter().map(|member| member.claim.range.first_bits()).min().unwrap_or_default();
     let last = members.iter().map(|member| member.claim.range.last_bits()).max().unwrap_or_default();
     let mut cuts = vec![first];

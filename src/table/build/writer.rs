@@ -1,8 +1,9 @@
 //! Writes entries and conflicts in order, and merges neighbours as they come.
 
-use super::{Conflict, ConflictClaim, Rule};
+use super::{Conflict, ConflictClaim, Crowd, Rule};
 use crate::address::Range;
-use crate::table::{Claim, Entry, Table};
+use crate::table::chunks::Chunks;
+use crate::table::{Claim, Entry};
 
 /// What was found on one stretch of addresses where claims overlap. The claims are told by
 /// their place in the cluster, so that nothing is cloned before it is known to be new.
@@ -16,21 +17,14 @@ pub(super) struct Overlap {
 
 #[derive(Default)]
 pub(super) struct Writer {
-    entries: Vec<Entry>,
-    conflicts: Vec<Conflict>,
+    pub(super) entries: Chunks,
+    pub(super) conflicts: Vec<Conflict>,
+    pub(super) crowds: Vec<Crowd>,
     /// The overlap behind the last conflict, within the present cluster.
     last: Option<Overlap>,
 }
 
 impl Writer {
-    pub(super) fn new(capacity: usize) -> Self {
-        Self { entries: Vec::with_capacity(capacity), ..Self::default() }
-    }
-
-    pub(super) fn finish(self) -> (Table, Vec<Conflict>) {
-        (Table::from_sorted(self.entries), self.conflicts)
-    }
-
     /// Writes a whole claim.
     pub(super) fn take(&mut self, claim: Claim) {
         if !self.grow(&claim, claim.range) {
@@ -48,7 +42,7 @@ impl Writer {
 
     /// Lengthens the last entry, where the claim continues it.
     fn grow(&mut self, claim: &Claim, range: Range) -> bool {
-        let Some(last) = self.entries.last_mut().filter(|last| last.range.touches(range)) else {
+        let Some(last) = self.entries.last().filter(|last| last.range.touches(range)) else {
             return false;
         };
         let continues = last.space == claim.space
@@ -58,8 +52,8 @@ impl Writer {
             && last.vrf == claim.vrf
             && last.class.is_kind_of(claim.class);
         let joined = Range::from_bits(range.family(), last.range.first_bits(), range.last_bits());
-        match joined.filter(|_| continues) {
-            Some(joined) => {
+        match joined.filter(|_| continues).zip(self.entries.last_mut()) {
+            Some((joined, last)) => {
                 last.range = joined;
                 last.class = last.class.max(claim.class);
                 true
@@ -69,8 +63,14 @@ impl Writer {
     }
 
     /// A new cluster begins: its claims are counted anew.
-    pub(super) fn begin_cluster(&mut self) {
+    pub(super) fn begin_cluster(&mut self, claims: &[Claim], reached: Range) {
         self.last = None;
+        if let Some(claim) = claims.first() {
+            let mut bases: Vec<_> = claims.iter().filter_map(|claim| claim.bas.clone()).collect();
+            bases.sort_unstable();
+            bases.dedup();
+            self.crowds.push(Crowd { space: claim.space.clone(), range: reached, bases });
+        }
     }
 
     /// Writes an overlap of the present cluster.

@@ -7,7 +7,8 @@ use jiff::{SignedDuration, Timestamp};
 use super::stale::{Stale, Staleness};
 use super::{Claim, Class};
 use crate::address::{Family, Range, RangeSet};
-use crate::table::{Fleet, Listed, Membership, Memory, Name, PoolName, Refusal, RefusalReason};
+use crate::table::overlaps::Overlaps;
+use crate::table::{Claimants, Fleet, Listed, Membership, Memory, Name, PoolName, Refusal, RefusalReason};
 
 /// The largest range that one row may claim, as prefix lengths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -106,6 +107,81 @@ pub fn claims(fleet: Fleet<'_>, lines: &[StaticLine], settings: &ClaimSettings, 
     }
     claimed.claims.extend(lines.iter().map(static_claim));
     claimed
+}
+
+/// The static lines of a configuration, to be found by address.
+#[derive(Clone, Debug, Default)]
+pub struct StaticLines {
+    lines: Vec<StaticLine>,
+    by_space: BTreeMap<Name, Overlaps<usize>>,
+}
+
+impl StaticLines {
+    /// Sorts lines.
+    pub fn new(lines: Vec<StaticLine>) -> Self {
+        let mut ranges: BTreeMap<Name, Vec<(Range, usize)>> = BTreeMap::new();
+        for (place, line) in lines.iter().enumerate() {
+            ranges.entry(line.space.clone()).or_default().push((line.range, place));
+        }
+        let by_space = ranges.into_iter().map(|(space, ranges)| (space, Overlaps::new(ranges))).collect();
+        Self { lines, by_space }
+    }
+
+    /// The lines, as they were given.
+    pub fn lines(&self) -> &[StaticLine] {
+        &self.lines
+    }
+}
+
+/// A fleet and static lines, asked what they claim at one moment.
+pub struct FleetClaims<'a> {
+    fleet: Fleet<'a>,
+    lines: &'a StaticLines,
+    settings: &'a ClaimSettings,
+    now: Timestamp,
+    staleness: Staleness<'a>,
+}
+
+impl<'a> FleetClaims<'a> {
+    /// What a fleet and static lines claim now.
+    pub fn new(
+        fleet: Fleet<'a>,
+        lines: &'a StaticLines,
+        settings: &'a ClaimSettings,
+        now: Timestamp,
+    ) -> Self {
+        Self { fleet, lines, settings, now, staleness: Staleness::new(fleet, *settings, now) }
+    }
+
+    /// The BASes of which a table is stale: what they claim may change by the clock alone, and
+    /// by what others list.
+    pub fn stale(&self) -> impl Iterator<Item = &'a Name> {
+        let stale = |memory: &Memory| {
+            memory.tables.values().any(|table| table.is_stale(self.now, self.settings.after))
+        };
+        self.fleet.iter().filter(move |(_, _, memory)| stale(memory)).map(|(bas, ..)| bas)
+    }
+}
+
+impl Claimants for FleetClaims<'_> {
+    fn all(&self) -> Vec<Claim> {
+        claims(self.fleet, &self.lines.lines, self.settings, self.now).claims
+    }
+
+    fn of_bas(&self, bas: &Name) -> Vec<Claim> {
+        let mut claimed = Claimed::default();
+        if let (Some(member), Some(memory)) = (self.fleet.members.get(bas), self.fleet.memories.get(bas)) {
+            let stale = by_table(&self.staleness.of(bas, memory));
+            let router = Router { bas, member, staleness: &self.staleness, stale };
+            router.claim(memory, self.settings.max_range, &mut claimed);
+        }
+        claimed.claims
+    }
+
+    fn of_lines(&self, space: &Name, range: Range) -> Vec<Claim> {
+        let found = self.lines.by_space.get(space).into_iter().flat_map(|lines| lines.of(range));
+        found.filter_map(|(_, place)| self.lines.lines.get(*place)).map(static_claim).collect()
+    }
 }
 
 fn by_table(stale: &[Stale]) -> BTreeMap<Name, Stale> {

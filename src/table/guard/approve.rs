@@ -55,6 +55,11 @@ pub struct Approved {
 }
 
 impl Approved {
+    /// Whether it lets nothing through.
+    pub const fn is_empty(&self) -> bool {
+        self.changes.is_empty() && self.ids.is_empty()
+    }
+
     /// The numbers of the approved holds.
     pub fn ids(&self) -> &[u64] {
         &self.ids

@@ -10,12 +10,12 @@ use super::runs::Ended;
 use super::{Forgiven, GuardMemory, Hold, HoldKind, Runs};
 use crate::address::{Family, Range, RangeSet, units};
 use crate::table::overlaps::Overlaps;
-use crate::table::{Class, Entry, Name, Table};
+use crate::table::{Class, Entries, Entry, Name, Table};
 
 pub(super) struct Ground<'a> {
     pub(super) space: &'a Name,
-    pub(super) published: &'a [Entry],
-    pub(super) built: &'a [Entry],
+    pub(super) published: Entries<'a>,
+    pub(super) built: Entries<'a>,
     /// The runs that ended in the window, the earliest end first.
     ended: &'a [Ended],
     /// The same by place; the values are places in `ended`.
@@ -172,12 +172,11 @@ impl<'a> Ground<'a> {
 }
 
 /// What of a set lies in entries of a kind.
-fn within(entries: &[Entry], set: &RangeSet, of_kind: impl Fn(&Entry) -> bool) -> RangeSet {
+fn within(entries: Entries<'_>, set: &RangeSet, of_kind: impl Fn(&Entry) -> bool) -> RangeSet {
     let mut ranges = Vec::new();
     for range in set {
-        let from = entries.partition_point(|entry| entry.range.last_bits() < range.first_bits());
-        let here =
-            entries.iter().skip(from).map_while(|entry| Some((entry, entry.range.intersection(*range)?)));
+        let (_, behind) = entries.split(|entry| entry.range.last_bits() < range.first_bits());
+        let here = behind.iter().map_while(|entry| Some((entry, entry.range.intersection(*range)?)));
         ranges.extend(here.filter(|(entry, _)| of_kind(entry)).map(|(_, common)| common));
     }
     ranges.into_iter().collect()

@@ -113,11 +113,8 @@ pub fn judge(case: Case<'_>) -> Judged {
 }
 
 fn grounds(published: &Table, built: &Table) -> BTreeSet<(Name, Family)> {
-    let both = [published, built].into_iter();
-    let groups = both.flat_map(|table| {
-        table.entries().chunk_by(|a, b| a.space == b.space && a.range.family() == b.range.family())
-    });
-    groups.filter_map(|group| group.first()).map(|e| (e.space.clone(), e.range.family())).collect()
+    let both = [published, built].into_iter().flat_map(Table::grounds);
+    both.map(|(space, family, _)| (space.clone(), family)).collect()
 }
 
 /// The commit that takes the addresses away may be written a moment later.

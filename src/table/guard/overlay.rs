@@ -3,49 +3,27 @@
 use std::collections::BTreeMap;
 
 use crate::address::RangeSet;
-use crate::table::{Entry, Name, Table};
+use crate::table::entries::Patch;
+use crate::table::{Name, Table};
 
 /// What an address is published as: of `published` where it is held, else of `built`.
 pub(super) fn keep(built: Table, published: &Table, held: &BTreeMap<Name, RangeSet>) -> Table {
-    if held.values().all(RangeSet::is_empty) {
-        return built;
-    }
-    let mut entries = Vec::with_capacity(built.entries().len());
-    for entry in built.into_entries() {
-        match held.get(&entry.space).filter(|held| held.overlaps(entry.range)) {
-            None => entries.push(entry),
-            Some(held) => entries.extend(held.gaps(entry.range).iter().map(|part| entry.with_range(*part))),
-        }
-    }
-    for (space, range) in held.iter().flat_map(|(space, set)| set.iter().map(move |range| (space, *range))) {
-        let of_family = published.of(space, range.family());
-        let from = of_family.partition_point(|entry| entry.range.last_bits() < range.first_bits());
-        let overlapping = of_family.iter().skip(from);
-        let parts = overlapping.map_while(|entry| Some(entry.with_range(entry.range.intersection(range)?)));
-        entries.extend(parts);
-    }
-    // Two sorted runs: the sort merges them in one pass.
-    entries.sort_by(|a, b| (&a.space, a.range).cmp(&(&b.space, b.range)));
-    Table::from_sorted(merged(entries))
-}
-
-/// Merges neighbours that say the same, as the build does.
-fn merged(entries: Vec<Entry>) -> Vec<Entry> {
-    let mut merged: Vec<Entry> = Vec::with_capacity(entries.len());
-    for entry in entries {
-        match merged.last_mut().and_then(|last| Some((last.joined(&entry)?, last))) {
-            Some((joined, last)) => *last = joined,
-            None => merged.push(entry),
-        }
-    }
-    merged
+    let held = held.iter().flat_map(|(space, set)| set.iter().map(move |range| (space, *range)));
+    let patches: Vec<Patch> = held
+        .map(|(space, range)| {
+            let overlapping = published.overlapping(space, range).into_iter();
+            let parts = overlapping.filter_map(|e| Some(e.with_range(e.range.intersection(range)?)));
+            Patch { space: space.clone(), range, entries: parts.collect() }
+        })
+        .collect();
+    if patches.is_empty() { built } else { built.patched(patches) }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::address::Range;
-    use crate::table::{Class, PoolName, diff};
+    use crate::table::{Class, Entry, PoolName, diff};
 
     fn table(entries: &[(&str, &str)]) -> Table {
         let entry = |(owner, range): &(&str, &str)| Entry {

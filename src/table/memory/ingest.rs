@@ -55,10 +55,12 @@ impl Default for IngestSettings {
 }
 
 /// What a poll meant.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Ingested {
     /// The claims of this BAS may differ from before.
     pub changed: bool,
+    /// The ranges that came, went or changed in anything else.
+    pub touched: Vec<(Name, Range)>,
     /// The router booted a short while ago: poll it again soon.
     pub settling: bool,
 }
@@ -120,7 +122,8 @@ impl Memory {
             self.last_complete = Some(at);
         }
         self.note_addresses(at, published, scheduled && complete, settings.interval);
-        Ingested { changed: was_stale || !same_claims(&before, &self.listed), settling }
+        let (same, touched) = compare(&before, &self.listed);
+        Ingested { changed: was_stale || !same, touched, settling }
     }
 
     /// The whole poll failed: every table did.
@@ -281,12 +284,19 @@ fn read_rows(
     polled.listed.into_iter().chain(unread).collect()
 }
 
-/// Whether two lists claim the same.
-fn same_claims(before: &[Listed], after: &[Listed]) -> bool {
-    fn claims(rows: &[Listed]) -> BTreeSet<(Identity<'_>, &Name)> {
-        rows.iter().map(|row| (identity(row), &row.table)).collect()
+/// Whether two lists claim the same, and where they do not.
+fn compare(before: &[Listed], after: &[Listed]) -> (bool, Vec<(Name, Range)>) {
+    fn claims(rows: &[Listed]) -> impl Iterator<Item = (Identity<'_>, &Name)> {
+        rows.iter().map(|row| (identity(row), &row.table))
     }
-    claims(before) == claims(after)
+    // Routers list in one order: mostly this tells.
+    if claims(before).eq(claims(after)) {
+        return (true, Vec::new());
+    }
+    let (before, after): (BTreeSet<_>, BTreeSet<_>) = (claims(before).collect(), claims(after).collect());
+    let touched = before.symmetric_difference(&after);
+    let touched = touched.filter_map(|((space, _, _, range), _)| Some(((*space).clone()?, *range)));
+    (before == after, touched.collect())
 }
 
 #[cfg(test)]

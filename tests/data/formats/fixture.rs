@@ -50,6 +50,7 @@ pub(crate) fn groups(groups: &[Group], of_owner: &[(&str, &str)]) -> Groups {
             .iter()
             .map(|(owner, t)| ((Name::from(*owner), Name::from("default")), token(t)))
             .collect(),
+        ..Groups::default()
     }
 }
 

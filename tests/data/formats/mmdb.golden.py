@@ -8,10 +8,10 @@ import sys
 sys.setrecursionlimit(10000)
 G = "g-0a1b2c3d4e"
 RECORDS = [  # in order of first use; the default's first
-    ("centre", None, ["centre"]),
-    ("gz-01", "gz-tianhe-1", ["gz-01"]),
-    (G, "hz-1", ["gz-02", "gz-01"]),
-    ("sh-01", None, ["sh-01"]),
+    ("centre", None, ["centre"], None),
+    ("gz-01", "gz-tianhe-1", ["gz-01"], None),
+    (G, "hz-1", ["gz-02", "gz-01"], [3, 1]),
+    ("sh-01", None, ["sh-01"], None),
 ]
 ROWS = [
     ("10.0.0.0/24", 1), ("10.0.1.0/25", 1),
@@ -38,16 +38,17 @@ def number(kind, n):
 
 
 def array(items):
-    return head(11, len(items)) + b"".join(text(i) for i in items)
+    return head(11, len(items)) + b"".join(text(i) if isinstance(i, str) else number(6, i) for i in items)
 
 
 def mapping(*pairs):
     return head(7, len(pairs)) + b"".join(text(k) + v for k, v in pairs)
 
 
-def record(token, bas, edges):
+def record(token, bas, edges, weights):
     pairs = [("edge", text(token))] + ([("bas", text(bas))] if bas else [])
-    pairs += [("edges", array(edges)), ("city", mapping(("names", mapping(("en", text(token))))))]
+    pairs += [("edges", array(edges))] + ([("weights", array(weights))] if weights else [])
+    pairs += [("city", mapping(("names", mapping(("en", text(token))))))]
     return mapping(*pairs)
 
 

@@ -62,6 +62,26 @@ proptest! {
         }
     }
 
+    /// Octets of another length in place of octets: a name is another one, and an address is
+    /// none at all.
+    #[test]
+    fn octets_of_another_length_are_no_address(pools in pools(), at in any::<prop::sample::Index>(), octets in prop::collection::vec(any::<u8>(), 0..20)) {
+        // These take networks of any length, as text and cut: what they make of them is tested apart.
+        let lengths = |layout: &&Layout| !matches!((layout.descriptor, layout.table), ("juniper-junos", _) | ("huawei", "v6-pools" | "v6-prefixes"));
+        for layout in all().filter(lengths) {
+            let (mut objects, truth) = (layout.lay_out)(&pools);
+            let texts: Vec<Oid> = objects.iter().filter(|(_, value)| matches!(value, Value::Octets(other) if other.len() != octets.len())).map(|(oid, _)| oid.clone()).collect();
+            if texts.is_empty() {
+                continue;
+            }
+            let oid = at.get(&texts).clone();
+            objects.insert(oid.clone(), Value::Octets(octets.clone()));
+            for (_, _, first, last) in said(&decoded(layout, &objects)) {
+                prop_assert!(truth.iter().any(|truth| (truth.2, truth.3) == (first, last)), "{} {oid}: {octets:?}", layout.descriptor);
+            }
+        }
+    }
+
     /// Where what is excluded cannot be read, nothing of its group is listed; else all that
     /// is listed is true.
     #[test]

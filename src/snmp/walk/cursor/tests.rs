@@ -12,12 +12,18 @@ fn walk(columns: &[u32]) -> Walk {
     Walk::table(&Columns { entry: oid("1.9.1"), columns: columns.to_vec() })
 }
 
-fn bind(text: &str, value: i64) -> Varbind {
+/// A walk in which the cells of some columns must be of one moment.
+pub(in crate::snmp::walk) fn walk_together(columns: &[u32], together: &[u32]) -> Walk {
+    let columns = Columns { entry: oid("1.9.1"), columns: columns.to_vec() };
+    Walk { together: vec![Together::of(&columns, together)], ..Walk::table(&columns) }
+}
+
+pub(in crate::snmp::walk) fn bind(text: &str, value: i64) -> Varbind {
     Varbind { oid: oid(text), value: Value::Integer(value) }
 }
 
 /// Asks for everything and takes this answer to it.
-fn take(walk: &mut Walk, varbinds: Vec<Varbind>) -> Result<(), Failure> {
+pub(in crate::snmp::walk) fn take(walk: &mut Walk, varbinds: Vec<Varbind>) -> Result<(), Failure> {
     let asked = walk.next(10).unwrap();
     walk.take(&asked, varbinds, true)
 }

@@ -1,19 +1,21 @@
 //! Which entries are shed: those whose hash is below a border.
 
+use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use super::Token;
 use crate::address::{Family, Range};
-use crate::table::{Entry, Name, Token};
+use crate::table::{Entry, Name};
 
 /// An entry's place in the order in which entries are shed: 64 bits of SHA-256 over its
 /// owner, space and first address. Its last address is left out, so that a pool that grows
 /// stays where it is.
-pub fn hash(entry: &Entry) -> u64 {
+fn hash(entry: &Entry) -> u64 {
     digest(entry, "")
 }
 
 /// The border for a share: entries whose hash is below it are shed.
-pub fn below(share: f64) -> u64 {
+fn below(share: f64) -> u64 {
     // 2^64 is exact; what is at it or over it saturates.
     (share.clamp(0.0, 1.0) * 18_446_744_073_709_551_616.0) as u64
 }
@@ -29,19 +31,29 @@ fn digest(entry: &Entry, salt: &str) -> u64 {
     hash.finalize().iter().take(8).fold(0, |bits, octet| (bits << 8) | u64::from(*octet))
 }
 
-/// Where the shed entries of a list of edges go.
-#[derive(Clone, Debug, Default, PartialEq)]
+/// Where the shed entries of a list of edges go: the same set of entries, whoever asks and
+/// whenever.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Part {
     below: u64,
     receivers: Vec<Receiver>,
 }
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Receiver {
     edge: Name,
-    share: f64,
+    /// In millionths: a share that is written down and read back is the same.
+    millionths: u32,
     token: Token,
 }
+
+impl Receiver {
+    fn share(&self) -> f64 {
+        f64::from(self.millionths) / MILLION
+    }
+}
+
+const MILLION: f64 = 1e6;
 
 /// How much each receiver was given, by family.
 type Given = Vec<[f64; 2]>;
@@ -56,10 +68,12 @@ impl Part {
     ) -> Self {
         let receivers: Vec<Receiver> = receivers
             .into_iter()
-            .filter(|(_, share, _)| *share > 0.0)
-            .map(|(edge, share, token)| Receiver { edge, share, token })
+            // Never more than the share, but for the last digit of a float.
+            .map(|(edge, share, token)| (edge, (share.clamp(0.0, 1.0) * MILLION + 1e-3) as u32, token))
+            .filter(|(_, millionths, _)| *millionths > 0)
+            .map(|(edge, millionths, token)| Receiver { edge, millionths, token })
             .collect();
-        let total: f64 = receivers.iter().map(|receiver| receiver.share).sum();
+        let total: f64 = receivers.iter().map(Receiver::share).sum();
         let mut part = Self { below: below(total), receivers };
         if part.receivers.is_empty() {
             return part;
@@ -72,6 +86,11 @@ impl Part {
         }
         part.below = part.border(&order, all);
         part
+    }
+
+    /// The edges that entries are shed to, with the share and the group of each.
+    pub fn receivers(&self) -> impl Iterator<Item = (&Name, f64, &Token)> {
+        self.receivers.iter().map(|receiver| (&receiver.edge, receiver.share(), &receiver.token))
     }
 
     /// The edge that an entry is shed to, and its group; none where it stays.
@@ -89,7 +108,7 @@ impl Part {
         }
         let score = |receiver: &Receiver| {
             let uniform = (digest(entry, &receiver.edge) as f64 + 1.0) / 18_446_744_073_709_551_617.0;
-            -uniform.ln() / receiver.share
+            -uniform.ln() / receiver.share()
         };
         let scored = self.receivers.iter().map(|receiver| (score(receiver), receiver));
         scored.min_by(|a, b| a.0.total_cmp(&b.0).then_with(|| a.1.edge.cmp(&b.1.edge))).map(|best| best.1)
@@ -103,7 +122,7 @@ impl Part {
             let place = self.receivers.iter().position(|other| other == receiver).unwrap_or_default();
             let Some(given) = given.get_mut(place) else { break };
             add(given, entry.range);
-            let over = |(given, all): (&f64, &f64)| *given > receiver.share * all * (1.0 + 1e-9);
+            let over = |(given, all): (&f64, &f64)| *given > receiver.share() * all * (1.0 + 1e-9);
             if given.iter().zip(&all).any(over) {
                 return *hash;
             }

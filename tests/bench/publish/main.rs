@@ -1,0 +1,376 @@
+//! How fast tables are written and published, at a million prefixes; every ratio is of one
+//! run. From the top of the repository:
+//!
+//!     cargo run --release --manifest-path tests/bench/publish/Cargo.toml --target-dir target [PREFIXES]
+//!
+//! The files go below `target/tmp`, so that fsync is that of a disk. With Knot installed it
+//! also measures the way of one BAS's change from table to answers.
+
+use std::collections::BTreeMap;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use ipnet::IpNet;
+use jiff::Timestamp;
+use poolsync::address::Range;
+use poolsync::format::groups::groups_by_name;
+use poolsync::format::{Scope, Stamp, View, by_name, formats};
+use poolsync::publish::{Argv, Canary, Export, GroupsFile, Query, State, publish};
+use poolsync::table::{Class, Edge, Entry, Group, GroupEdge, Groups, Name, PoolName, Session, Snapshot, Table, Token};
+
+const BASES: usize = 10_000;
+const EDGES: usize = 300;
+
+type Error = Box<dyn std::error::Error>;
+
+/// Numbers that are the same in every run (splitmix64).
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    fn below(&mut self, limit: u64) -> u64 {
+        self.next() % limit
+    }
+}
+
+/// Disjoint prefixes: nine in ten IPv4 of /22 to /26, the others IPv6 of /40 to /48, each
+/// somewhere in a slot of its own.
+fn disjoint(count: usize, random: &mut Random) -> Vec<IpNet> {
+    let mut nets = Vec::with_capacity(count);
+    for at in 0..count as u64 * 9 / 10 {
+        let length = 22 + random.below(5) as u32;
+        let place = random.below(1 << (length - 20)) << (32 - length);
+        let bits = (0x0100_0000 + at * 4096 + place) as u32;
+        nets.push(IpNet::new(Ipv4Addr::from(bits).into(), length as u8).unwrap_or_default());
+    }
+    for at in 0..(count - nets.len()) as u128 {
+        let length = 40 + random.below(9) as u32;
+        let place = u128::from(random.below(1 << (length - 36))) << (128 - length);
+        let bits = (0x2400_u128 << 112) + (at << 92) + place;
+        nets.push(IpNet::new(Ipv6Addr::from(bits).into(), length as u8).unwrap_or_default());
+    }
+    nets
+}
+
+fn edge_name(number: usize) -> String {
+    format!("edge-{number:03}")
+}
+
+/// A generation of these prefixes, each of some BAS.
+fn snapshot(rows: &[(IpNet, usize)], generation: u64) -> Snapshot {
+    let names: Vec<Name> = (0..BASES).map(|bas| Name::from(format!("bas-{bas:05}"))).collect();
+    let (space, vrf, pool) = (Name::from("internet"), Name::default(), PoolName::new(b"pool"));
+    let entry = |(net, bas): &(IpNet, usize)| Entry {
+        space: space.clone(),
+        range: Range::from(*net),
+        owner: names[*bas].clone(),
+        bas: Some(names[*bas].clone()),
+        pool: pool.clone(),
+        vrf: vrf.clone(),
+        class: Class::Fresh,
+    };
+    let mut edges = BTreeMap::new();
+    let mut groups = Groups::default();
+    for number in 0..=EDGES {
+        let name = if number == EDGES { "centre".to_owned() } else { edge_name(number) };
+        let address = |family: u16| -> IpAddr {
+            match family {
+                4 => Ipv4Addr::new(198, 18, (number / 250) as u8, (number % 250) as u8).into(),
+                _ => Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 1, number as u16).into(),
+            }
+        };
+        let edge = Edge { name: name.as_str().into(), addresses: vec![address(4), address(6)], host: None, region: None };
+        edges.insert(edge.name.clone(), edge);
+        let token = Token::new(&name).expect("these are tokens");
+        let list = vec![GroupEdge { name: name.as_str().into(), weight: 1 }];
+        groups.groups.insert(token.clone(), Group { token, service: "default".into(), edges: list });
+    }
+    for (bas, name) in names.iter().enumerate() {
+        let token = Token::new(&edge_name(bas % EDGES)).expect("these are tokens");
+        groups.of_owner.insert((name.clone(), "default".into()), token);
+    }
+    Snapshot {
+        session: Session(1),
+        generation,
+        committed: Timestamp::now(),
+        filled: true,
+        table: Arc::new(Table::new(rows.iter().map(entry).collect()).expect("they are disjoint")),
+        groups: Arc::new(groups),
+        edges: Arc::new(edges),
+        default_edge: "centre".into(),
+    }
+}
+
+/// The peak of what this process had in memory, in MB, since it was forgotten last.
+fn peak() -> f64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find(|line| line.starts_with("VmHWM:")).unwrap_or_default();
+    line.split_whitespace().nth(1).and_then(|kb| kb.parse::<f64>().ok()).unwrap_or(f64::NAN) / 1024.0
+}
+
+fn forget_peak() {
+    let _ = std::fs::write("/proc/self/clear_refs", "5");
+}
+
+fn timed<T>(work: impl FnOnce() -> T) -> (T, f64) {
+    let begun = Instant::now();
+    let done = work();
+    (done, begun.elapsed().as_secs_f64())
+}
+
+/// The best of three.
+fn best<T>(mut work: impl FnMut() -> T) -> f64 {
+    (0..3).map(|_| timed(&mut work).1).fold(f64::INFINITY, f64::min)
+}
+
+fn main() -> Result<(), Error> {
+    let count = std::env::args().nth(1).map_or(Ok(1_000_000), |text| text.parse())?;
+    let mut random = Random(1);
+    let nets = disjoint(count, &mut random);
+    let mut rows: Vec<(IpNet, usize)> =
+        nets.into_iter().map(|net| (net, random.below(BASES as u64) as usize)).collect();
+    let snapshot = snapshot(&rows, 1);
+    // No order that a writer could make use of.
+    for at in (1..rows.len()).rev() {
+        rows.swap(at, random.below(at as u64 + 1) as usize);
+    }
+    let folder = tempfile::Builder::new().prefix("bench-").tempdir_in("target/tmp")?;
+    let view = View::new(&snapshot, &Scope { space: Some("internet".into()), service: "default".into() })?;
+    let stamp = Stamp::from(&snapshot);
+    println!("{count} prefixes of {BASES} BASes and {EDGES} edges");
+    if std::env::args().nth(2).is_none() {
+        mmdb(&rows, &view, &stamp, folder.path())?;
+        texts(&view, &stamp)?;
+    }
+    drop(view);
+    files(&snapshot, folder.path())?;
+    knot(&rows, &snapshot, folder.path())
+}
+
+fn mmdb(rows: &[(IpNet, usize)], view: &View<'_>, stamp: &Stamp, folder: &Path) -> Result<(), Error> {
+    let format = by_name("mmdb")?;
+    let file = format.render(view, stamp)?.bytes();
+    println!("\nMMDB, {:.1} MB", file.len() as f64 / 1e6);
+    let keys: Vec<(u128, u8, u32)> = rows
+        .iter()
+        .map(|(net, bas)| {
+            let range = Range::from(*net);
+            (range.first_bits(), net.prefix_len(), *bas as u32)
+        })
+        .collect();
+    let mut sorted = Vec::new();
+    let base = best(|| {
+        sorted = keys.clone();
+        sorted.sort_unstable();
+        std::fs::write(folder.join("written"), &file)
+    });
+    println!("  sort the prefixes and write the bytes      {base:6.3} s   1.0");
+    drop((sorted, keys));
+    let before = peak();
+    forget_peak();
+    let start = peak();
+    let ours = best(|| format.render(view, stamp).map(|rendered| rendered.rows));
+    println!(
+        "  poolsync                                   {ours:6.3} s {:5.1}   peak {:.0} MB, {:.0} MB above the table (before {before:.0})",
+        ours / base,
+        peak(),
+        peak() - start
+    );
+    let read = best(|| format.read(&file).map(|read| read.rows().len()));
+    println!("  poolsync, read back                        {read:6.3} s {:5.1}", read / base);
+    let record = |bas: usize| BTreeMap::from([("edge", edge_name(bas % EDGES)), ("bas", format!("bas-{bas:05}"))]);
+    forget_peak();
+    let start = peak();
+    let (bytes, took) = timed(|| -> Result<Vec<u8>, Error> {
+        let mut writer = mmdb_writer::Writer::new("Bench-City");
+        for (net, bas) in rows {
+            writer.insert(*net, &record(*bas))?;
+        }
+        Ok(writer.to_bytes()?)
+    });
+    println!(
+        "  mmdb-writer 0.1                            {took:6.3} s {:5.1}   {:.0} MB above, {}",
+        took / base,
+        peak() - start,
+        proved(&bytes?, rows)
+    );
+    forget_peak();
+    let start = peak();
+    let (bytes, took) = timed(|| -> Result<Vec<u8>, Error> {
+        use maxminddb_writer::paths::IpAddrWithMask;
+        let mut database = maxminddb_writer::Database::default();
+        database.metadata.ip_version = maxminddb_writer::metadata::IpVersion::V6;
+        database.metadata.binary_format_major_version = 2;
+        database.metadata.build_epoch = 1;
+        let mut known = BTreeMap::new();
+        for (net, bas) in rows {
+            let data = match known.get(bas) {
+                Some(data) => *data,
+                None => {
+                    let data = database.insert_value(record(*bas))?;
+                    known.insert(*bas, data);
+                    data
+                }
+            };
+            // IPv4 lives below ::/96.
+            let (addr, mask) = match net {
+                IpNet::V4(net) => (Ipv6Addr::from(u128::from(net.addr().to_bits())), 96 + net.prefix_len()),
+                IpNet::V6(net) => (net.addr(), net.prefix_len()),
+            };
+            database.insert_node(IpAddrWithMask::new(addr.into(), mask), data);
+        }
+        Ok(database.write_to(Vec::new())?)
+    });
+    println!(
+        "  maxminddb-writer 0.1                       {took:6.3} s {:5.1}   {:.0} MB above, {}",
+        took / base,
+        peak() - start,
+        proved(&bytes?, rows)
+    );
+    println!("  (ours, for comparison: {})", proved(&file, rows));
+    Ok(())
+}
+
+/// How many of the prefixes a database answers right, at both ends, by a reader that is not ours.
+fn proved(file: &[u8], rows: &[(IpNet, usize)]) -> String {
+    let reader = match maxminddb::Reader::from_source(file) {
+        Ok(reader) => reader,
+        Err(e) => return format!("not read: {e}"),
+    };
+    let right = |ip: IpAddr, bas: usize| {
+        let found = reader.lookup(ip).and_then(|found| {
+            found.decode_path::<String>(&[maxminddb::PathElement::Key("edge")])
+        });
+        found.is_ok_and(|edge| edge == Some(edge_name(bas % EDGES)))
+    };
+    let wrong = rows.iter().filter(|(net, bas)| !right(net.network(), *bas) || !right(net.broadcast(), *bas));
+    format!("{} of {} wrong", wrong.count(), rows.len())
+}
+
+fn texts(view: &View<'_>, stamp: &Stamp) -> Result<(), Error> {
+    println!("\nrendering, one core            size   seconds    MB/s   read back");
+    for format in formats().iter().filter(|format| format.name() != "mmdb") {
+        if format.name() == "gdnsd-nets" && view.groups().count() > 254 {
+            println!("  gdnsd-nets       holds 254 groups: not measured here");
+            continue;
+        }
+        let mut size = 0;
+        let took = best(|| size = format.render(view, stamp).map_or(0, |r| r.pieces().iter().map(|p| p.len()).sum()));
+        let bytes = format.render(view, stamp)?.bytes();
+        let read = best(|| format.read(&bytes).map(|read| read.rows().len()).unwrap_or(0));
+        println!(
+            "  {:18} {:8.1} MB   {took:7.3}  {:6.0}   {read:7.3} ({:.1})",
+            format.name(),
+            size as f64 / 1e6,
+            size as f64 / 1e6 / took,
+            read / took
+        );
+    }
+    Ok(())
+}
+
+fn runtime() -> Result<tokio::runtime::Runtime, Error> {
+    Ok(tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?)
+}
+
+/// Whole publications, fsync and read-back included, beside the rendering.
+fn files(snapshot: &Snapshot, folder: &Path) -> Result<(), Error> {
+    println!("\npublishing without a consumer: rendered, written, read back, proven, fsync");
+    let runtime = runtime()?;
+    for name in ["haproxy-map", "nginx-geo", "nginx-geo-ranges", "list", "mmdb"] {
+        let format = by_name(name)?;
+        let export = Export::new(name, format, folder.join(name));
+        let view = export.view(snapshot)?;
+        let stamp = Stamp::from(snapshot);
+        let rendering = best(|| format.render(&view, &stamp).map(|rendered| rendered.rows));
+        drop(view);
+        let mut took = f64::INFINITY;
+        for generation in 0..3 {
+            // Another session: all of it is written anew.
+            let other = Snapshot { session: Session(100 + generation), ..snapshot.clone() };
+            let published = runtime.block_on(publish(&export, &other, Timestamp::now()));
+            if !matches!(published.state, State::Published(_)) {
+                return Err(format!("{name}: {:?}", published.state).into());
+            }
+            took = took.min(published.took.as_secs_f64());
+        }
+        println!("  {name:18} rendering {rendering:6.3} s, publishing {took:6.3} s: {:.1}", took / rendering);
+    }
+    Ok(())
+}
+
+/// A running Knot.
+struct Knot(Child);
+
+impl Drop for Knot {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// The way of one BAS's change from the table to what Knot answers, ten times.
+fn knot(rows: &[(IpNet, usize)], first: &Snapshot, folder: &Path) -> Result<(), Error> {
+    let Some(knotd) = ["/usr/sbin/knotd", "/usr/bin/knotd"].into_iter().find(|path| Path::new(path).exists()) else {
+        println!("\nno Knot here: its part is left out");
+        return Ok(());
+    };
+    let folder = std::fs::canonicalize(folder)?;
+    let at = |name: &str| folder.join(name).display().to_string();
+    let port = UdpSocket::bind("127.0.0.1:0")?.local_addr()?.port();
+    std::fs::write(folder.join("example.com.zone"), "@ 60 SOA ns1 h 1 3600 600 86400 60\n@ 60 NS ns1\nns1 60 A 192.0.2.53\n")?;
+    std::fs::write(
+        folder.join("knot.conf"),
+        format!(
+            "server:\n    listen: 127.0.0.1@{port}\n    rundir: {0}\n    edns-client-subnet: on\n\
+             database:\n    storage: {0}\n\
+             mod-geoip:\n  - id: gslb\n    config-file: {0}/geo.conf\n    ttl: 30\n    mode: geodb\n    geodb-file: {0}/gslb.mmdb\n    geodb-key: [ edge ]\n\
+             zone:\n  - domain: example.com\n    storage: {0}\n    file: example.com.zone\n    module: mod-geoip/gslb\n",
+            folder.display()
+        ),
+    )?;
+    let mut export = Export::new("dns", by_name("mmdb")?, folder.join("gslb.mmdb"));
+    export.groups = Some(GroupsFile { format: groups_by_name("knot")?, path: folder.join("geo.conf") });
+    export.context.name = Some("cdn.example.com".parse()?);
+    let runtime = runtime()?;
+    runtime.block_on(publish(&export, first, Timestamp::now()));
+    let server = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+    let quiet = || Stdio::null();
+    let _knot = Knot(Command::new(knotd).args(["-c", &at("knot.conf")]).stdout(quiet()).stderr(quiet()).spawn()?);
+    std::thread::sleep(Duration::from_secs(2));
+    export.check = Some(Argv::checker(["mmdblookup", "--file", "{file}", "--ip", "192.0.2.1"].map(str::to_owned).into())?);
+    export.reload = Some(Argv::new(vec!["knotc".into(), "-c".into(), at("knot.conf"), "reload".into()])?);
+    export.canary = Some(Canary::new(Query::Dns(server)));
+    println!("\na change of one BAS until Knot answers anew: written, fsync, read back, checked, reloaded, asked");
+    let mut times = Vec::new();
+    let mut rows = rows.to_vec();
+    for generation in 2..12 {
+        // Every other of its prefixes gives way to its half.
+        let bas = generation * 613 % BASES;
+        let own = rows.iter_mut().filter(|(_, of)| *of == bas).step_by(2);
+        own.for_each(|(net, _)| {
+            let half = Range::from(*net).first();
+            *net = IpNet::new(half, net.prefix_len() + 1).unwrap_or(*net);
+        });
+        let next = snapshot(&rows, generation as u64);
+        let published = runtime.block_on(publish(&export, &next, Timestamp::now()));
+        match published.state {
+            State::Published(manifest) if manifest.confirmed.is_some() => times.push(published.took.as_secs_f64()),
+            other => return Err(format!("not published: {other:?}").into()),
+        }
+    }
+    times.sort_by(f64::total_cmp);
+    let median = (times[4] + times[5]) / 2.0;
+    println!("  {times:.3?}\n  median of ten {median:.3} s");
+    Ok(())
+}
