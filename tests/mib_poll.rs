@@ -717,3 +717,51 @@ async fn a_table_beyond_its_cap_is_too_large_and_harms_no_other() {
     let states = states(&polled);
     assert_eq!((states["addresses"].as_str(), states["v6-prefixes"].as_str()), ("too-large", "complete 2"));
 }
+
+/// A router of five tables whose rows fit into one answer each.
+async fn small() -> ReplayAgent {
+    let agent = agent(&[("public", &walk("juniper-junose-old"))]).await;
+    agent.set_max_octets(65_507);
+    agent
+}
+
+#[tokio::test]
+async fn a_known_router_is_asked_for_itself_and_its_largest_table_at_once() {
+    let agent = small().await;
+    let first = run(request(agent.address())).await;
+    // The system group, five tables, sysUpTime.
+    assert_eq!((first.state, first.cost.requests), (State::Complete, 7));
+    let again = run(Request { remembered: remember(&first), ..request(agent.address()) }).await;
+    assert_eq!((again.state, again.cost.requests), (State::Complete, 6));
+    assert_eq!(again.tables, first.tables);
+    assert_eq!((&again.sys_descr, &again.sys_name), (&first.sys_descr, &first.sys_name));
+    assert_eq!((again.booted, &again.detection), (first.booted, &first.detection));
+}
+
+#[tokio::test]
+async fn a_known_router_that_does_not_answer_everything_at_once_is_asked_step_by_step() {
+    let agent = small().await;
+    let first = run(request(agent.address())).await;
+    // Whatever asks for sysUpTime and a table in one GETBULK is lost.
+    let relay = Relay::start(&[&agent], |_, datagram| {
+        let bulk = datagram.iter().position(|octet| *octet == 0xa5).is_some_and(|at| at < 20);
+        let up_time = datagram.windows(8).any(|part| part == [0x2b, 6, 1, 2, 1, 1, 3, 5]);
+        (!(bulk && up_time)).then_some(0)
+    })
+    .await;
+    let mut asked = impatient(relay.address);
+    asked.remembered = remember(&first);
+    let again = run(asked).await;
+    assert_eq!((again.state, again.cost.requests, again.cost.retries), (State::Complete, 8, 0));
+    assert_eq!(again.tables, first.tables);
+}
+
+#[tokio::test]
+async fn a_known_router_that_hides_its_up_time_is_read_all_the_same() {
+    let shown = small().await;
+    let first = run(request(shown.address())).await;
+    let hidden = agent(&[("public", &without(&walk("juniper-junose-old"), "1.3.6.1.2.1.1.3.0|"))]).await;
+    let again = run(Request { remembered: remember(&first), ..request(hidden.address()) }).await;
+    assert_eq!((again.state, again.booted), (State::Complete, None));
+    assert_eq!(again.ranges().count(), first.ranges().count());
+}

@@ -13,7 +13,7 @@ use poolsync::mib::{Fault, Library};
 use poolsync::poll::{Choice, Filter, Polled, Remembered, Request, Spaces, State, poll};
 use poolsync::snmp::{
     AuthProtocol, Columns, Context, Credentials, KeyExtension, Limits, Oid, Outcome, PrivacyProtocol, Reason,
-    Secret, Session, Target, Transport, User,
+    Recording, ReplayAgent, Secret, Session, Target, Transport, User,
 };
 use support::engine::{AUTH_PASSWORD, Engine, Level, PRIVACY_PASSWORD, USER};
 use support::scripted::{Act, Scripted};
@@ -96,6 +96,32 @@ async fn a_dead_router_takes_no_longer_than_the_pauses_between_its_tries() {
     assert_silent(&poll(&Transport::new().unwrap(), asked(agent.address(), v2c(), limits)).await);
     assert!(begun.elapsed() >= Duration::from_millis(20 + 152), "{:?}", begun.elapsed());
     assert!(begun.elapsed() < limits.deadline, "{:?}", begun.elapsed());
+}
+
+#[tokio::test]
+async fn a_silent_router_takes_no_slot_from_one_that_answers() {
+    let walk = include_str!("data/walks/huawei-me60.snmprec");
+    let recording = Recording::parse(walk).unwrap();
+    let alive = ReplayAgent::start("127.0.0.1:0".parse().unwrap(), vec![("public".to_owned(), recording)]);
+    let alive = alive.await.unwrap();
+    let dead = Scripted::start(|_| Vec::new()).await;
+    let transport = Transport::new().unwrap().limited(1);
+    // The dead one would be waited for half an hour.
+    let patient = Duration::from_secs(600);
+    let limits = Limits { timeout: patient, retries: 0, deadline: patient * 3, ..Limits::default() };
+    let waiting = tokio::spawn({
+        let (transport, request) = (transport.clone(), asked(dead.address(), v2c(), limits));
+        async move { poll(&transport, request).await }
+    });
+    while dead.heard().is_empty() {
+        tokio::task::yield_now().await;
+    }
+    for _ in 0..2 {
+        let polled = poll(&transport, asked(alive.address(), v2c(), Limits::default())).await;
+        assert_eq!(polled.state, State::Complete, "{polled:?}");
+    }
+    assert!(!waiting.is_finished());
+    waiting.abort();
 }
 
 /// Five tables of two columns and three rows, and sysUpTime.

@@ -615,9 +615,9 @@ async fn caps_end_what_does_not_end_by_itself() {
     let agent = endless().await;
     let base = limits(PATIENT);
     let read = walk(&mut session(agent.address(), Limits { max_rows: 1_000, ..base })).await;
-    assert_failed(&read, Reason::TooLarge, "more than 1000 rows", 1_020);
+    assert_failed(&read, Reason::TooLarge, "more than 1000 rows", 1_040);
     let read = walk(&mut session(agent.address(), Limits { max_requests: 7, ..base })).await;
-    assert_failed(&read, Reason::TooLarge, "more than 7 requests", 140);
+    assert_failed(&read, Reason::TooLarge, "more than 7 requests", 20 + 40 + 80 + 4 * 100);
     let mut capped = session(agent.address(), Limits { max_bytes: 10_000, ..base });
     let read = walk(&mut capped).await;
     assert_eq!(read.outcome, Outcome::Failed(Reason::TooLarge), "{}", read.detail);

@@ -5,6 +5,7 @@
 
 use thiserror::Error;
 
+use super::oid::Arcs;
 use super::{MAX_ARCS, Oid};
 
 /// INTEGER.
@@ -196,7 +197,7 @@ pub(super) fn unsigned(octets: &[u8], width: usize) -> Option<u64> {
 
 /// The arcs of an encoded OID; none where they are cut, too large or too many.
 pub(super) fn oid(octets: &[u8]) -> Option<Oid> {
-    let mut arcs = Vec::with_capacity(octets.len() + 1);
+    let mut arcs = Arcs::new();
     let mut arc: u32 = 0;
     let mut open = false;
     for &octet in octets {
@@ -210,11 +211,11 @@ pub(super) fn oid(octets: &[u8]) -> Option<Oid> {
             arc = 0;
         }
     }
-    if open || arcs.is_empty() || arcs.len() > MAX_ARCS { None } else { Some(Oid::new(arcs)) }
+    if open || arcs.is_empty() || arcs.len() > MAX_ARCS { None } else { Some(Oid::of(arcs)) }
 }
 
 /// The first number on the wire carries the first two arcs.
-fn push_arc(arcs: &mut Vec<u32>, arc: u32) {
+fn push_arc(arcs: &mut Arcs, arc: u32) {
     if arcs.is_empty() {
         let first = (arc / 40).min(2);
         arcs.push(first);

@@ -114,7 +114,8 @@ pub(super) fn read_pdu(reader: &mut Reader<'_>) -> Result<Pdu, Malformed> {
     let error_index = body.integer("the error index")?;
     let mut list = body.expect(SEQUENCE, "the list of varbinds")?.reader();
     body.finish("the PDU")?;
-    let mut varbinds = Vec::new();
+    // Few are shorter than this: the list grows once at the most.
+    let mut varbinds = Vec::with_capacity(list.rest().len() / 24);
     while !list.rest().is_empty() {
         varbinds.push(read_varbind(&mut list)?);
     }

@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, de};
+use smallvec::SmallVec;
 use thiserror::Error;
 
 /// The most arcs that an OID may have (RFC 2578, section 3.5).
@@ -12,13 +13,21 @@ pub const MAX_ARCS: usize = 128;
 /// An object identifier. Order is by arc, as an agent's table is (RFC 1905, 4.2.2), never
 /// by text or by encoded bytes.
 #[derive(Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Oid(Vec<u32>);
+pub struct Oid(Arcs);
+
+/// The arcs of an OID. Those of most cells need no memory of their own.
+pub(super) type Arcs = SmallVec<[u32; 20]>;
 
 impl Oid {
     /// An OID of these arcs. The caller vouches for their number; what comes from outside
     /// is checked where it is read.
     pub fn new(arcs: impl Into<Vec<u32>>) -> Self {
-        Self(arcs.into())
+        Self(Arcs::from_vec(arcs.into()))
+    }
+
+    /// An OID of arcs that were read.
+    pub(super) fn of(arcs: Arcs) -> Self {
+        Self(arcs)
     }
 
     /// The arcs.
@@ -29,7 +38,7 @@ impl Oid {
     /// This OID with more arcs behind it.
     #[must_use]
     pub fn child(&self, arcs: &[u32]) -> Self {
-        let mut all = Vec::with_capacity(self.0.len() + arcs.len());
+        let mut all = Arcs::with_capacity(self.0.len() + arcs.len());
         all.extend_from_slice(&self.0);
         all.extend_from_slice(arcs);
         Self(all)
@@ -69,7 +78,7 @@ impl FromStr for Oid {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let digits = text.strip_prefix('.').unwrap_or(text);
-        let arcs: Option<Vec<u32>> = digits.split('.').map(parse_arc).collect();
+        let arcs: Option<Arcs> = digits.split('.').map(parse_arc).collect();
         match arcs {
             Some(arcs) if arcs.len() <= MAX_ARCS => Ok(Self(arcs)),
             _ => Err(ParseOidError(text.to_owned())),

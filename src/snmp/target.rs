@@ -107,7 +107,7 @@ pub struct Limits {
     pub max_rows: u32,
     /// Octets received.
     pub max_bytes: u64,
-    /// Repetitions of a GETBULK at first contact.
+    /// Repetitions of a GETBULK at first contact; where this is less than the default, always.
     pub max_repetitions: u32,
 }
 

@@ -66,6 +66,9 @@ impl PoolName {
     /// A name whose octets are shown as UTF-8 where they are, with `\xNN` for each octet
     /// that is not.
     pub fn new(raw: &[u8]) -> Self {
+        if let Ok(text) = std::str::from_utf8(raw) {
+            return Self { raw: raw.into(), text: text.into() };
+        }
         let mut text = String::with_capacity(raw.len());
         for chunk in raw.utf8_chunks() {
             text.push_str(chunk.valid());

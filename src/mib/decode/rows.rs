@@ -60,11 +60,10 @@ impl<'a> Rows<'a> {
         let place = || format!("column {} ({}) of {}", column.number, column.name, self.table.name);
         let value = match row.cells.get(at) {
             Some(Some(Value::NoSuchObject | Value::NoSuchInstance | Value::EndOfMibView) | None) | None => {
-                let detail = format!("{} is missing", place());
                 return match column.otherwise {
                     Some(Otherwise::Number(number)) => Ok(Field::Integer(number)),
                     Some(Otherwise::Field(other)) => self.field(row, other),
-                    None => Err(Reject::new(RejectReason::MissingCell, detail)),
+                    None => Err(Reject::new(RejectReason::MissingCell, format!("{} is missing", place()))),
                 };
             }
             Some(Some(value)) => value,

@@ -123,12 +123,23 @@ impl Walk {
             cursor.ended = true;
             return Ok(());
         };
-        let row = self.rows.entry(index.to_vec()).or_insert_with(|| vec![None; width]);
-        if let Some(cell) = row.get_mut(column) {
-            *cell = Some(varbind.value);
+        // Most cells are of the last row, which is found without a search.
+        if self.rows.last_key_value().is_some_and(|(last, _)| last == index) {
+            if let Some(mut last) = self.rows.last_entry() {
+                put(last.get_mut(), column, varbind.value);
+            }
+        } else {
+            let row = self.rows.entry(index.to_vec()).or_insert_with(|| vec![None; width]);
+            put(row, column, varbind.value);
         }
         cursor.last = varbind.oid;
         Ok(())
+    }
+}
+
+fn put(row: &mut [Option<Value>], column: usize, value: Value) {
+    if let Some(cell) = row.get_mut(column) {
+        *cell = Some(value);
     }
 }
 

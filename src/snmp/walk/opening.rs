@@ -4,10 +4,10 @@
 use super::cursor::Walk;
 use super::fault::Fault;
 use super::moment::Together;
-use super::stride::{Good, UNPROVEN_TRIES};
+use super::stride::Good;
 use super::{Columns, Failure, Learnt, Outcome, Reason, Session, TableRead};
 use crate::snmp::dialect::Question;
-use crate::snmp::message::PduKind;
+use crate::snmp::message::{PduKind, Varbind};
 use crate::snmp::{Context, Oid, Value};
 
 /// What a poll began with.
@@ -46,7 +46,8 @@ impl Session {
         // GETBULK gives what comes behind a name: behind an object without its instance
         // comes the instance.
         let once: Vec<Oid> = scalars.iter().map(object).collect();
-        let (kind, tries) = (PduKind::GetBulk, self.tries().min(UNPROVEN_TRIES));
+        // A dead router costs one packet more by this, and no more.
+        let (kind, tries) = (PduKind::GetBulk, 1);
         let question = Question { context, kind, once: &once, oids: &asked.oids, repetitions, tries };
         let before = self.line.cost.bytes;
         let mut varbinds = self.ask(question).await.map_err(|fault| fault.failure)?.varbinds;
@@ -54,11 +55,11 @@ impl Session {
             let detail = format!("{} varbinds came for {} objects and a table", varbinds.len(), once.len());
             return Err(Fault::of(Failure::new(Reason::Malformed, detail), &question).failure);
         }
-        let rows = varbinds.split_off(once.len());
-        let whole = rows.len() as u64 >= asked.oids.len() as u64 * u64::from(repetitions);
-        walk.take(&asked, rows, true).map_err(|failure| Fault::of(failure, &question).failure)?;
+        let objects: Vec<Varbind> = varbinds.drain(..once.len()).collect();
+        let whole = varbinds.len() as u64 >= asked.oids.len() as u64 * u64::from(repetitions);
+        walk.take(&asked, varbinds, true).map_err(|failure| Fault::of(failure, &question).failure)?;
         stride.good(Good { whole, octets: self.line.cost.bytes - before });
-        let values = varbinds
+        let values = objects
             .into_iter()
             .zip(scalars)
             .map(|(found, wanted)| (found.oid == *wanted).then_some(found.value));

@@ -6,7 +6,9 @@ const MAX_WIDTH: usize = 10;
 const STREAK: u32 = 10;
 /// Transmissions of a question that nothing yet shows to be answerable: a smaller one is a
 /// better use of the time than a third.
-pub(super) const UNPROVEN_TRIES: u32 = 2;
+const UNPROVEN_TRIES: u32 = 2;
+/// Who configures less than this, the default, is taken at the word: no more is asked for.
+const FREE: u32 = 20;
 /// The most repetitions that are ever asked for.
 const MOST: u32 = 100;
 /// Answers larger than half of this, in octets, are not asked to grow.
@@ -69,7 +71,7 @@ impl Stride {
         Self {
             repetitions,
             ceiling: if repetitions + 1 == most { repetitions } else { most.max(repetitions) },
-            grows: most > 0 && repetitions >= most,
+            grows: most >= FREE && repetitions >= most,
             spoilt: false,
             most,
             width: columns.clamp(1, MAX_WIDTH),
@@ -251,9 +253,9 @@ mod tests {
         stride.good(CUT);
         stride.good(Good { whole: true, octets: 9_000 });
         assert_eq!(stride.repetitions(), 20, "neither a cut answer nor a large one grows");
-        let mut getnext = Stride::new(5, Some(0), 0);
-        getnext.good(WHOLE);
-        assert_eq!(getnext.repetitions(), 0, "configured for GETNEXT");
+        let mut careful = Stride::new(5, None, 19);
+        careful.good(WHOLE);
+        assert_eq!(careful.repetitions(), 19, "configured");
     }
 
     #[test]

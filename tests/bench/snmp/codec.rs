@@ -22,7 +22,7 @@ fn oid(arcs: &[u32]) -> Oid<'static> {
     Oid::from(&arcs).unwrap()
 }
 
-pub fn run(options: &Options) {
+pub(crate) fn run(options: &Options) {
     let port: u16 = options.get("port", 22_000);
     let repetitions: u32 = options.get("repetitions", 50);
     let columns: u32 = options.get("columns", 5);

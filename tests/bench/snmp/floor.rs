@@ -38,7 +38,7 @@ fn request(id: u32, repetitions: u8, names: &[Vec<u8>]) -> Vec<u8> {
     tlv(0x30, &[&[2, 1, 1, 4, 6][..], b"public", &tlv(0xa5, &pdu)].concat())
 }
 
-pub fn run(options: &Options) {
+pub(crate) fn run(options: &Options) {
     let count: usize = options.get("n", 1_000);
     let port: u16 = options.get("port", 22_000);
     let concurrency: usize = options.get("concurrency", 256);

@@ -7,9 +7,9 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 /// Rounds of each scenario.
 const ROUNDS: usize = 5;
 
-pub const NAMES: [&str; 6] = ["fleet", "large", "usm", "dead", "far", "peers"];
+pub(crate) const NAMES: [&str; 6] = ["fleet", "large", "usm", "dead", "far", "peers"];
 
-pub fn run(only: Option<&str>) {
+pub(crate) fn run(only: Option<&str>) {
     if let Some(name) = only {
         assert!(NAMES.contains(&name), "`{name}` is no scenario; there are: {}", NAMES.join(" "));
     }

@@ -12,7 +12,7 @@ use crate::options::Options;
 use crate::wire::{ENTRY, OBJECT_ID, SYSTEM};
 
 /// The user that sweeps ask as.
-pub fn user() -> User {
+pub(crate) fn user() -> User {
     User {
         name: "poolsync".into(),
         auth: Some((AuthProtocol::Sha256, Secret::new("auth-password"))),
@@ -46,7 +46,7 @@ fn recording(rows: u32) -> Recording {
     Recording::from_objects(objects)
 }
 
-pub fn serve(options: &Options) {
+pub(crate) fn serve(options: &Options) {
     let count: u16 = options.get("n", 1_000);
     let port: u16 = options.get("port", 22_000);
     let recording = Arc::new(recording(options.get("rows", 50)));

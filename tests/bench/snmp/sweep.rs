@@ -38,7 +38,7 @@ pool = "name"
 size = "size"
 "#;
 
-pub fn run(options: &Options) {
+pub(crate) fn run(options: &Options) {
     let threads = options.get("threads", 2);
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(threads).enable_all().build();
     runtime.unwrap().block_on(sweeps(options));

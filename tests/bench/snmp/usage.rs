@@ -5,7 +5,7 @@ use std::time::Instant;
 use nix::sys::resource::{UsageWho, getrusage};
 
 /// A measurement that runs.
-pub struct Meter {
+pub(crate) struct Meter {
     begun: Instant,
     cpu: f64,
 }
@@ -18,13 +18,13 @@ fn cpu_of(who: UsageWho) -> f64 {
 }
 
 impl Meter {
-    pub fn start() -> Self {
+    pub(crate) fn start() -> Self {
         Self { begun: Instant::now(), cpu: cpu_of(UsageWho::RUSAGE_SELF) }
     }
 
     /// Prints what it came to, as `scenarios` reads it: seconds, seconds, MB, and what was
     /// done for it.
-    pub fn tell(&self, name: &str, values: u64, requests: u64) {
+    pub(crate) fn tell(&self, name: &str, values: u64, requests: u64) {
         let (wall, cpu) = (self.begun.elapsed().as_secs_f64(), cpu_of(UsageWho::RUSAGE_SELF) - self.cpu);
         let peak = getrusage(UsageWho::RUSAGE_SELF).unwrap().max_rss() as f64 / 1024.0;
         println!("{name} wall {wall:.5} cpu {cpu:.5} rss {peak:.1} values {values} requests {requests}");
@@ -32,6 +32,6 @@ impl Meter {
 }
 
 /// Processor time of the processes that this one has waited for, in seconds.
-pub fn children() -> f64 {
+pub(crate) fn children() -> f64 {
     cpu_of(UsageWho::RUSAGE_CHILDREN)
 }
