@@ -24,8 +24,8 @@ use super::waiting::Waiting;
 use super::{Reload, Site, tell};
 use crate::cycle::shapes::polled_shape;
 use crate::cycle::{
-    Answer, Arrived, Cycle, CycleError, Fleet, Operation, POLLS_PER_SLOT, PollRequest, Problem,
-    ReloadRequest, Reply, Who, chosen, poll_shape, published_shape,
+    Answer, Arrived, Cycle, CycleError, Fleet, Operation, PollRequest, Problem, ReloadRequest, Reply, Who,
+    chosen, poll_shape, published_shape,
 };
 use crate::http::Request;
 use crate::load::Collected;
