@@ -174,7 +174,11 @@ impl Owner {
     fn arrived(&mut self, arrived: Arrived) {
         let polled = &arrived.polled;
         let failed = polled.state != State::Complete;
-        self.schedule.done(&polled.name, failed, self.started.elapsed());
+        let skipped = self.schedule.done(&polled.name, failed, self.started.elapsed());
+        if skipped > 0 {
+            let seconds = polled.duration.as_secs();
+            tracing::warn!(bas = %polled.name, skipped, seconds, "the poll took longer than its interval");
+        }
         if failed {
             let before = self.cycle.state().memories.get(&polled.name);
             let reason = polled.reason.map(|r| r.to_string()).unwrap_or_default();
