@@ -7,7 +7,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use serde::Serialize;
 
-use super::act_reports::changed;
+use super::act_reports::{changed, twins_lines};
 use super::args::CheckArgs;
 use super::exit::Exit;
 use super::output::{Report, print, write_out};
@@ -55,6 +55,7 @@ impl Report for Checked {
         );
         if let Some(outlook) = &self.against_store {
             text.push_str(&outlook_text(outlook));
+            text.push_str(&twins_lines(&outlook.twins));
         }
         text
     }

@@ -54,7 +54,7 @@ pub use environment::Environment;
 pub use error::{ConfigError, Report};
 pub use export::{Canary, Export, GroupsFile, Query};
 pub use formats::{Format, GroupsFormat, TemplateSource};
-pub use guard::{Guard, MaxRange, Stale};
+pub use guard::{Guard, Stale};
 pub use load::{Loaded, Loader};
 pub use place::{INTERNET, Private, Space};
 pub use poll::{Overrides, Poll};
@@ -108,7 +108,7 @@ const KEYS: &[(&str, &[&str])] = &[
     ("[control]", Control::KEYS),
     ("[mib]", Mib::KEYS),
     ("[log]", Log::KEYS),
-    ("`max-range`", MaxRange::KEYS),
+    ("`max-range`", guard::MAX_RANGE),
     ("`pools`", PoolFilter::KEYS),
     ("`auth` and `privacy`", Profile::PROTOCOL_KEYS),
     ("a secret", secret::KEYS),

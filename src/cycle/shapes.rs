@@ -11,7 +11,7 @@ pub use super::past_shapes::{
     ActShape, ChangeShape, ConflictClaimShape, ConflictShape, DiffShape, GenerationShape, GroupChangeShape,
     HistoryShape, HourShape, LifetimeShape, OwnedShape, OwnerChangeShape, PoolShape,
 };
-pub use super::status_shapes::{BasShape, ExportShape, StatusShape};
+pub use super::status_shapes::{BasShape, ExportShape, StatusShape, TwinsShape};
 pub use super::walked::{polled_shape, walk_shape};
 use crate::table::Change;
 

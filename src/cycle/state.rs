@@ -14,15 +14,15 @@ use super::settings::Settings;
 use super::shaped::{addresses, conflict_shape, entry_shape, held_shape, some, word};
 use super::shapes::{
     BasShape, ChangedShape, ConflictShape, DrainShape, HeldShape, LookupShape, PinShape, Problem,
-    ProgressShape, StatusShape, TableShape,
+    ProgressShape, StatusShape, TableShape, TwinsShape,
 };
-use crate::config::{Config, DEFAULT_SERVICE};
+use crate::config::{self, Config, DEFAULT_SERVICE};
 use crate::format::{Scope, Stamp, View, ViewError, by_name, default_group};
 use crate::publish::{Export, Published};
 use crate::store::{Loaded, Past};
 use crate::table::{
     Conflict, Drain, Drains, Fleet, GuardMemory, Hold, Membership, Memory, Name, Pin, PinKind, Snapshot,
-    Table, build, claims, diff,
+    Table, Twins, build, claims, diff, twins,
 };
 
 /// What is known at one moment.
@@ -80,6 +80,23 @@ impl State {
             guard: loaded.guard,
             conflicts: Arc::default(),
             published: BTreeMap::new(),
+        }
+    }
+
+    /// All but what is remembered per BAS: cheap, whatever the fleet.
+    pub fn without_memories(&self) -> Self {
+        Self {
+            config: Arc::clone(&self.config),
+            exports: Arc::clone(&self.exports),
+            snapshot: Arc::clone(&self.snapshot),
+            table: Arc::clone(&self.table),
+            pin: self.pin.clone(),
+            drains: self.drains.clone(),
+            shown: self.shown,
+            memories: BTreeMap::new(),
+            guard: self.guard.clone(),
+            conflicts: Arc::clone(&self.conflicts),
+            published: self.published.clone(),
         }
     }
 
@@ -222,6 +239,7 @@ impl State {
             pinned: self.pin.as_ref().map(|(pin, _)| pin.generation),
             pin: self.pin_shape(),
             drained: self.drained(),
+            twins: self.twins(),
             running,
             bas: self.config.bas.keys().map(|name| self.bas_shape(name, now)).collect(),
             held: self.guard.holds.len(),
@@ -232,6 +250,17 @@ impl State {
                 self.exports.iter().map(shape).collect()
             },
         }
+    }
+
+    /// BASes that look like one router under two names.
+    pub(super) fn twins(&self) -> Vec<TwinsShape> {
+        let member = |bas: &config::Bas| Membership { owner: bas.owner().clone(), priority: bas.priority };
+        let members = self.config.bas.iter().map(|(name, bas)| (name.clone(), member(bas))).collect();
+        let shape = |twins: Twins| TwinsShape {
+            bas: twins.bas.map(|bas| bas.to_string()),
+            same: if twins.one_engine { "engine-id" } else { "sys-name" }.to_owned(),
+        };
+        twins(self.fleet(&members)).into_iter().map(shape).collect()
     }
 
     fn bas_shape(&self, name: &Name, now: Timestamp) -> BasShape {

@@ -12,6 +12,7 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
+use super::apart::Apart;
 use super::publisher::Publisher;
 use super::schedule::Schedule;
 use super::waiting::Waiting;
@@ -49,6 +50,7 @@ pub(super) struct Owner {
     batch: Vec<Arrived>,
     batch_ends: Option<Instant>,
     publisher: Publisher,
+    apart: Apart,
     waiting: Vec<Waiting>,
     /// What was done, and is answered once it is published.
     acted: Vec<(Reply, oneshot::Sender<Reply>)>,
@@ -73,6 +75,7 @@ impl Owner {
             batch: Vec::new(),
             batch_ends: None,
             publisher: Publisher::default(),
+            apart: Apart::default(),
             waiting: Vec::new(),
             acted: Vec::new(),
             soon: BTreeMap::new(),
@@ -214,13 +217,28 @@ impl Owner {
                     self.publish();
                 }
             }
-            Err(e) => tracing::error!(error = %e, "the batch is not committed; the table stays as it was"),
+            Err(e) => {
+                tracing::error!(error = %e, "the batch is not committed; the table stays as it was");
+                self.refuse_waiting(&e.into());
+            }
         }
         self.answer_waiting();
     }
 
     fn publish(&mut self) {
         self.publisher.want(&self.site.exports, &self.cycle.state().snapshot);
+    }
+
+    /// Tells those whose BASes have all been read that nothing came of it.
+    fn refuse_waiting(&mut self, problem: &Problem) {
+        let waiting = std::mem::take(&mut self.waiting).into_iter();
+        let (refused, waiting): (Vec<_>, Vec<_>) =
+            waiting.partition(|one| one.is_complete() && one.dry.is_none());
+        self.waiting = waiting;
+        for one in refused {
+            // Whoever asked may have left.
+            let _ = one.reply.send(Err(problem.clone()));
+        }
     }
 
     /// Answers those whose BASes have all been read, once what came of them is published.
@@ -258,6 +276,10 @@ impl Owner {
                 self.acted.push((done, reply));
                 self.answer_acted();
                 return;
+            }
+            _ if operation.is_long() => {
+                let (state, path) = (self.cycle.state().without_memories(), self.cycle.store_path());
+                return self.apart.answer(state, path.to_owned(), operation, reply);
             }
             _ => {}
         }
