@@ -151,14 +151,15 @@ impl Ledger {
         }
         if !patches.is_empty() {
             let rounded = self.rules.cover.values().any(|most| *most > 0);
-            self.exact = self.exact.patched(patches);
-            self.table = if rounded { self.rounded(&changed) } else { self.exact.clone() };
+            self.exact = self.exact.patched(patches.clone());
+            self.table = if rounded { self.rounded(patches, &changed) } else { self.exact.clone() };
         }
         self.previous = previous.clone();
     }
 
-    fn rounded(&self, changed: &[(Name, RangeSet)]) -> Table {
-        changed.iter().fold(self.table.clone(), |table, (space, set)| {
+    /// The table with what changed in it, and rounded up anew thereabouts.
+    fn rounded(&self, patches: Vec<Patch>, changed: &[(Name, RangeSet)]) -> Table {
+        changed.iter().fold(self.table.patched(patches), |table, (space, set)| {
             cover::renewed(table, &self.exact, &self.conflicts, &self.rules, (space, set))
         })
     }
