@@ -41,6 +41,7 @@ mod walked;
 mod who;
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::path::Path;
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -155,6 +156,11 @@ impl Cycle {
     /// All that is known.
     pub fn state(&self) -> &State {
         &self.state
+    }
+
+    /// Where the store is.
+    pub fn store_path(&self) -> &Path {
+        self.store.path()
     }
 
     /// What is remembered of a BAS.

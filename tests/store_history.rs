@@ -165,7 +165,7 @@ async fn everything_comes_back_as_it_was_committed() {
     assert_eq!(loaded.session, session);
     assert_eq!((loaded.generation, loaded.committed, loaded.filled), (1, Some(at(0)), true));
     assert_eq!(loaded.table, wanted);
-    assert_eq!(texts(loaded.table.entries()), texts(wanted.entries()));
+    assert_eq!(texts(&loaded.table.entries().to_vec()), texts(&wanted.entries().to_vec()));
     assert_eq!(loaded.groups, edges);
     assert_eq!(loaded.memories, BTreeMap::from([(bas, memory), (other, empty)]));
     assert_eq!(loaded.guard, guard);

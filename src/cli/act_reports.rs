@@ -7,6 +7,7 @@ use super::output::Report;
 use super::text::{Grid, age, bold, counted, dash, grouped, local, state};
 use crate::cycle::shapes::{
     ChangedShape, DrainShape, EdgeShape, EdgeWeightShape, PinShape, PinnedShape, PublishedShape, ReloadShape,
+    TwinsShape,
 };
 
 impl Report for PinnedShape {
@@ -68,6 +69,20 @@ pub(super) fn pin_line(pin: &PinShape) -> String {
         }
     }
     line
+}
+
+/// One line for each two names that look like one router, with the remedy.
+pub(super) fn twins_lines(twins: &[TwinsShape]) -> String {
+    twins.iter().fold(String::new(), |mut text, twins| {
+        let [a, b] = &twins.bas;
+        let same = if twins.same == "engine-id" { "SNMP engine id" } else { "sysName" };
+        let _ = writeln!(
+            text,
+            "{} {a} and {b} have one {same} and the same ranges: if they are one router, give both the same `pair`",
+            bold("TWO NAMES:"),
+        );
+        text
+    })
 }
 
 /// What is drained, a line each.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use serde::Serialize;
 
-use super::act_reports::changed;
+use super::act_reports::{changed, twins_lines};
 use super::args::CheckArgs;
 use super::connect::{Connected, connect};
 use super::exit::Exit;
@@ -62,6 +62,7 @@ impl Report for Checked {
         );
         if let Some(outlook) = &self.against_store {
             text.push_str(&outlook_text(outlook));
+            text.push_str(&twins_lines(&outlook.twins));
         }
         if let Some(connected) = &self.connect {
             text.push_str(&connected.text());

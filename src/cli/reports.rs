@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::act_reports::{drain_lines, pin_line};
+use super::act_reports::{drain_lines, pin_line, twins_lines};
 use super::exit::Exit;
 use super::export_reports::exports_text;
 use super::output::Report;
@@ -263,6 +263,7 @@ fn status_head(status: &StatusShape) -> String {
             status.progress.complete
         );
     }
+    text.push_str(&twins_lines(&status.twins));
     let _ = writeln!(
         text,
         "generation {} of session {}{}; {}; {}\n",

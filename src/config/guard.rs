@@ -9,6 +9,7 @@ use super::print::Writer;
 use super::quantity::{Bits, Share};
 use super::section::Section;
 use super::value::{duration, integer, parsed};
+use crate::table::MaxRange;
 
 /// `[guard]`: which changes are held back until a person, or repeated evidence, approves
 /// them.
@@ -36,21 +37,6 @@ pub struct Guard {
     pub takeover: Duration,
     /// The largest range that a row may claim, as prefix lengths.
     pub max_range: MaxRange,
-}
-
-/// The largest range that a row may claim: that of a prefix of this length.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct MaxRange {
-    /// IPv4, 0 to 32.
-    pub v4: u8,
-    /// IPv6, 0 to 128.
-    pub v6: u8,
-}
-
-impl Default for MaxRange {
-    fn default() -> Self {
-        Self { v4: 8, v6: 20 }
-    }
 }
 
 impl Default for Guard {
@@ -103,7 +89,7 @@ impl Guard {
             confirm: section.read_or(cx, "confirm", default.confirm, |cx, n| integer(cx, n, 0..=100_000)),
             settle: section.read_or(cx, "settle", default.settle, |cx, n| duration(cx, n, Duration::ZERO)),
             takeover: section.read_or(cx, "takeover", default.takeover, |cx, n| duration(cx, n, second)),
-            max_range: section.read_or(cx, "max-range", default.max_range, MaxRange::read),
+            max_range: section.read_or(cx, "max-range", default.max_range, max_range),
         }
     }
 
@@ -124,18 +110,16 @@ impl Guard {
     }
 }
 
-impl MaxRange {
-    /// The keys of `max-range`.
-    pub(super) const KEYS: &'static [&'static str] = &["v4", "v6"];
+/// The keys of `max-range`.
+pub(super) const MAX_RANGE: &[&str] = &["v4", "v6"];
 
-    fn read(cx: &mut Context, node: &Node) -> Option<Self> {
-        let section = Section::open(cx, node, "`max-range`", Self::KEYS)?;
-        let default = Self::default();
-        Some(Self {
-            v4: section.read_or(cx, "v4", default.v4, |cx, n| parsed(cx, n).map(|bits: Bits<32>| bits.0)),
-            v6: section.read_or(cx, "v6", default.v6, |cx, n| parsed(cx, n).map(|bits: Bits<128>| bits.0)),
-        })
-    }
+fn max_range(cx: &mut Context, node: &Node) -> Option<MaxRange> {
+    let section = Section::open(cx, node, "`max-range`", MAX_RANGE)?;
+    let default = MaxRange::default();
+    Some(MaxRange {
+        v4: section.read_or(cx, "v4", default.v4, |cx, n| parsed(cx, n).map(|bits: Bits<32>| bits.0)),
+        v6: section.read_or(cx, "v6", default.v6, |cx, n| parsed(cx, n).map(|bits: Bits<128>| bits.0)),
+    })
 }
 
 /// `[stale]`: when a BAS counts as stale.

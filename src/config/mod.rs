@@ -63,7 +63,7 @@ pub use error::{ConfigError, Report};
 pub use export::{Canary, Export, GroupsFile, Query};
 pub use feed::{Feed, FeedSource, LoadCycle};
 pub use formats::{Format, GroupsFormat, TemplateSource};
-pub use guard::{Guard, MaxRange, Stale};
+pub use guard::{Guard, Stale};
 pub use load::{Loaded, Loader};
 pub use notifications::Notifications;
 pub use place::{INTERNET, Private, Space};
@@ -128,7 +128,7 @@ const KEYS: &[(&str, &[&str])] = &[
     ("[control]", Control::KEYS),
     ("[mib]", Mib::KEYS),
     ("[log]", Log::KEYS),
-    ("`max-range`", MaxRange::KEYS),
+    ("`max-range`", guard::MAX_RANGE),
     ("`pools`", PoolFilter::KEYS),
     ("`auth` and `privacy`", Profile::PROTOCOL_KEYS),
     ("a secret", secret::KEYS),

@@ -8,7 +8,7 @@ use super::node::{Entry, Node};
 use super::print::{self, Writer};
 use super::section::Section;
 use super::source::Place;
-use super::value::{choice, list, name, text};
+use super::value::{choice, integer, list, name, text};
 use crate::table::Name;
 
 /// The space that addresses are looked up in unless another is named.
@@ -24,6 +24,8 @@ pub struct Space {
     pub vrfs: Vec<Name>,
     /// What becomes of private and shared addresses.
     pub private: Private,
+    /// How many addresses an IPv4 pool may gain by being rounded up to the prefix around it.
+    pub cover: u32,
 }
 
 /// What becomes of private and shared addresses (10/8, 172.16/12, 192.168/16, 100.64/10,
@@ -39,15 +41,18 @@ pub enum Private {
 
 const PRIVATE: [(&str, Private); 2] = [("publish", Private::Publish), ("skip", Private::Skip)];
 
+/// More is no edge of a pool.
+const MOST_COVER: i64 = 1024;
+
 impl Default for Space {
     fn default() -> Self {
-        Self { vrfs: GLOBAL.map(Name::from).into(), private: Private::default() }
+        Self { vrfs: GLOBAL.map(Name::from).into(), private: Private::default(), cover: 0 }
     }
 }
 
 impl Space {
     /// The keys of `[space.NAME]`.
-    pub(super) const KEYS: &'static [&'static str] = &["vrfs", "private"];
+    pub(super) const KEYS: &'static [&'static str] = &["vrfs", "private", "cover"];
 
     /// Reads all spaces. No VRF may belong to two.
     pub(super) fn read_all(cx: &mut Context, entries: &[Entry]) -> BTreeMap<Name, Self> {
@@ -58,8 +63,9 @@ impl Space {
             let Some(section) = Section::open(cx, &entry.node, &title, Self::KEYS) else { continue };
             let vrfs = Self::vrfs(cx, &section, &entry.key, &mut taken);
             let private = section.read_or(cx, "private", Private::default(), |cx, n| choice(cx, n, &PRIVATE));
+            let cover = section.read_or(cx, "cover", 0, |cx, n| integer(cx, n, 0..=MOST_COVER));
             if let Some(vrfs) = vrfs {
-                spaces.insert(entry.key.as_str().into(), Self { vrfs, private });
+                spaces.insert(entry.key.as_str().into(), Self { vrfs, private, cover });
             }
         }
         Self::implied(cx, &spaces, &taken);
@@ -111,6 +117,7 @@ impl Space {
         out.table(&["space", name]);
         out.strings("vrfs", &self.vrfs);
         out.string("private", super::service::word(&PRIVATE, self.private));
+        out.raw("cover", self.cover);
     }
 }
 

@@ -6,7 +6,8 @@ use super::value::FromText;
 use crate::mib::{self, Glob};
 
 impl FromText for Glob {
-    const EXPECTED: &'static str = "a pattern for names, as \"iptv-*\" (* stands for any text)";
+    const EXPECTED: &'static str =
+        "a pattern for names, as \"iptv-*\" (* stands for any text, ? for a character)";
 
     fn from_text(text: &str) -> Result<Self, String> {
         if text.is_empty() { Err("fits no name".to_owned()) } else { Ok(Self::new(text)) }

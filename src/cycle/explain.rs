@@ -125,7 +125,7 @@ impl State {
         known_service(&request.service, &self.config)?;
         let ip = request.ip.to_canonical();
         let settings = Settings::of(&self.config);
-        let rules = (settings.lines.lines(), &settings.claims, &settings.build);
+        let rules = (&settings.lines, &settings.claims, &settings.build);
         let decision = decide(self.fleet(&settings.members), rules, &self.table, (space, ip), now);
         let entry = self.table.lookup(space, ip);
         let mut shape = ExplainShape {

@@ -10,7 +10,7 @@ use tokio::time::timeout;
 
 use super::clones::Engines;
 use crate::config::{Bas, Config, Descriptor, Endpoint, INTERNET, Polling, Space};
-use crate::mib::{Encoding, Fault, Glob, Library};
+use crate::mib::{Encoding, Fault, Library};
 use crate::poll::{Choice, Filter, Polled, Remembered, Request, Spaces, poll};
 use crate::snmp::{Credentials, Reach, Reason, Secret, Target, Transport};
 use crate::table::{Memory, Name};
@@ -105,11 +105,9 @@ impl Fleet {
             Descriptor::Auto => Choice::Auto(Arc::clone(&self.library)),
             Descriptor::Named(name) => Choice::Named(Arc::clone(self.library.get(name)?)),
         };
-        let globs =
-            |patterns: &[crate::config::Glob]| patterns.iter().map(|g| Glob::new(g.as_str())).collect();
         let filter = Filter {
-            include: globs(&bas.pools.include),
-            exclude: globs(&bas.pools.exclude),
+            include: bas.pools.include.clone(),
+            exclude: bas.pools.exclude.clone(),
             vrfs: bas.vrfs.clone().unwrap_or_default(),
         };
         let remembered = Remembered::from(memory);

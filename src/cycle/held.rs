@@ -54,7 +54,9 @@ impl Cycle {
             meant.retain(|id| request.ids.contains(id));
         }
         let by_incident = request.incident.map(Selection::Incident);
-        for selection in by_incident.into_iter().chain(request.bas.clone().map(Selection::Bas)) {
+        for selection in
+            by_incident.into_iter().chain(request.bas.as_deref().map(|bas| Selection::Bas(bas.into())))
+        {
             let fits = guard.approve(&selection).map_err(refusal)?;
             meant.retain(|id| fits.ids().contains(id));
         }

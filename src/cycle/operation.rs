@@ -290,6 +290,18 @@ pub enum Operation {
     Undrain(UndrainRequest),
 }
 
+impl Operation {
+    /// Whether it may take long and needs nothing of what is remembered per BAS: whoever owns
+    /// the store has it answered by somebody else (see [`State::answer_apart`](super::State::answer_apart)).
+    pub const fn is_long(&self) -> bool {
+        match self {
+            Self::Diff(_) | Self::Export(_) | Self::History(_) => true,
+            Self::Lookup(request) => request.at.is_some() || request.generation.is_some(),
+            _ => false,
+        }
+    }
+}
+
 /// What comes back: JSON in one of the shapes, or a rendered export.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {

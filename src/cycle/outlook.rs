@@ -13,6 +13,7 @@ use super::settings::Settings;
 use super::shaped::held_shape;
 use super::shapes::{
     ChangeShape, ChangedShape, GroupChangeShape, HeldShape, OwnerChangeShape, Problem, ReloadShape,
+    TwinsShape,
 };
 use super::state::State;
 use super::{Cycle, CycleError, Who, window_start};
@@ -40,6 +41,9 @@ pub struct OutlookShape {
     pub owners: Vec<OwnerChangeShape>,
     /// What the guard would hold of it.
     pub held: Vec<HeldShape>,
+    /// BASes that look like one router under two names: a `pair` makes them one owner.
+    #[serde(default)]
+    pub twins: Vec<TwinsShape>,
 }
 
 impl OutlookShape {
@@ -78,6 +82,7 @@ pub fn outlook(state: &State, runs: &Runs, now: Timestamp) -> Result<Outlook, Cy
         groups: group_changes(&state.snapshot.groups, &steered.groups),
         owners: owner_changes(&state.snapshot.groups, &steered.groups),
         held: holds.iter().map(held_shape).collect(),
+        twins: state.twins(),
     };
     shape.digest = digest(&shape);
     Ok(Outlook { shape, approved })

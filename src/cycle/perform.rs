@@ -1,5 +1,7 @@
 //! What a person asked, done.
 
+use std::path::Path;
+
 use jiff::Timestamp;
 use serde::Serialize;
 
@@ -7,7 +9,7 @@ use super::operation::{Answer, Operation, Reply};
 use super::shapes::Problem;
 use super::state::State;
 use super::{Cycle, CycleError, Who};
-use crate::store::StoreError;
+use crate::store::{Reader, StoreError};
 
 impl State {
     /// Answers what only reads; nothing where an operation does more than that, or asks for
@@ -27,6 +29,21 @@ impl State {
             Operation::Status => json(&self.status(running, now)),
             _ => return None,
         })
+    }
+}
+
+impl State {
+    /// Answers what only reads, out of this state and of the store at `path`, beside whoever
+    /// owns that.
+    pub async fn answer_apart(&self, path: &Path, operation: &Operation, now: Timestamp) -> Reply {
+        if let Some(reply) = self.answer(operation, true, now) {
+            return reply;
+        }
+        let mut reader = Reader::open(path, Default::default()).await?;
+        match self.answer_from(&mut reader, operation, now).await {
+            Some(reply) => reply,
+            None => Err(Problem::new(501, "no-daemon", "not done", "only the owner of the store does this")),
+        }
     }
 }
 

@@ -22,6 +22,9 @@ pub(super) fn ingest(
     if polled.engine.is_some() {
         memory.engine.clone_from(&polled.engine);
     }
+    if let Some(name) = polled.sys_name.as_deref().filter(|name| **name != *memory.sys_name) {
+        memory.sys_name = name.into();
+    }
     let ingested = memory.ingest(poll_of(memory, &polled, scheduled, at), published, settings);
     memory.state = word(&polled.state).into();
     memory.reason = polled.reason.map(|reason| reason.as_str().into()).unwrap_or_default();

@@ -8,8 +8,8 @@ use jiff::SignedDuration;
 use super::steering::SteerSettings;
 use crate::config::{self, Config, Private};
 use crate::table::{
-    BuildRules, ClaimSettings, GuardSettings, IngestSettings, MaxRange, Membership, Name, OwnerEdges,
-    PrivateSpace, Share, StaticLine, StaticLines, StaticMode,
+    BuildRules, ClaimSettings, GuardSettings, IngestSettings, Membership, Name, OwnerEdges, PrivateSpace,
+    Share, StaticLine, StaticLines, StaticMode,
 };
 
 /// All that the rules have to know of a configuration.
@@ -28,7 +28,6 @@ pub(super) struct Settings {
 
 impl Settings {
     pub(super) fn of(config: &Config) -> Self {
-        let max = config.guard.max_range;
         Self {
             members: config
                 .bas
@@ -41,7 +40,7 @@ impl Settings {
             claims: ClaimSettings {
                 after: signed(config.stale.after),
                 takeover: signed(config.guard.takeover),
-                max_range: MaxRange { v4: max.v4, v6: max.v6 },
+                max_range: config.guard.max_range,
             },
             build: BuildRules {
                 private: config
@@ -49,6 +48,7 @@ impl Settings {
                     .iter()
                     .map(|(name, space)| (name.clone(), private(space.private)))
                     .collect(),
+                cover: config.spaces.iter().map(|(name, space)| (name.clone(), space.cover)).collect(),
             },
             guard: guard(&config.guard),
             owners: owners(config),

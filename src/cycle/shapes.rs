@@ -12,7 +12,7 @@ pub use super::past_shapes::{
     HistoryShape, HourShape, LifetimeShape, OwnedShape, OwnerChangeShape, PoolShape, ShedChangeShape,
 };
 pub use super::status_shapes::{
-    BasShape, EffectShape, ExportShape, LastRefusedShape, NotificationsShape, StatusShape,
+    BasShape, EffectShape, ExportShape, LastRefusedShape, NotificationsShape, StatusShape, TwinsShape,
 };
 pub use super::steer_shapes::{EdgeWeightShape, PlannedShape, SteeringShape};
 pub use super::walked::{polled_shape, walk_shape};

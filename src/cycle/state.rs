@@ -15,18 +15,18 @@ use super::settings::Settings;
 use super::shaped::{addresses, conflict_shape, entry_shape, held_shape, some, word};
 use super::shapes::{
     BasShape, ChangedShape, ConflictShape, DrainShape, HeldShape, LookupShape, PinShape, Problem,
-    ProgressShape, StatusShape, TableShape,
+    ProgressShape, StatusShape, TableShape, TwinsShape,
 };
 use super::status_shapes::notifications_shape;
 use super::steering::Steering;
-use crate::config::{Config, DEFAULT_SERVICE};
+use crate::config::{self, Config, DEFAULT_SERVICE};
 use crate::format::groups::{BadDomain, Context};
 use crate::format::{Scope, Stamp, Template, View, ViewError, by_name, default_group};
 use crate::publish::{Export, Published, Standing};
 use crate::store::{Loaded, Past};
 use crate::table::{
     Conflict, Drain, Drains, Fleet, GuardMemory, Hold, Membership, Memory, Name, Pin, PinKind, Snapshot,
-    Table, build, claims, diff,
+    Table, Twins, build, claims, diff, twins,
 };
 use crate::trap::Tally;
 
@@ -94,6 +94,26 @@ impl State {
             standings: BTreeMap::new(),
             notifications: None,
             steering: Steering::of(loaded.steering.as_deref()),
+        }
+    }
+
+    /// All but what is remembered per BAS: cheap, whatever the fleet.
+    pub fn without_memories(&self) -> Self {
+        Self {
+            config: Arc::clone(&self.config),
+            exports: Arc::clone(&self.exports),
+            snapshot: Arc::clone(&self.snapshot),
+            table: Arc::clone(&self.table),
+            pin: self.pin.clone(),
+            drains: self.drains.clone(),
+            shown: self.shown,
+            memories: BTreeMap::new(),
+            guard: self.guard.clone(),
+            conflicts: Arc::clone(&self.conflicts),
+            published: self.published.clone(),
+            standings: self.standings.clone(),
+            notifications: self.notifications.clone(),
+            steering: self.steering.clone(),
         }
     }
 
@@ -239,6 +259,7 @@ impl State {
             pinned: self.pin.as_ref().map(|(pin, _)| pin.generation),
             pin: self.pin_shape(),
             drained: self.drained(),
+            twins: self.twins(),
             running,
             bas: self.config.bas.keys().map(|name| self.bas_shape(name, now)).collect(),
             held: self.guard.holds.len(),
@@ -259,6 +280,17 @@ impl State {
     fn slowest_poll(&self) -> Duration {
         let own = self.config.bas.values().map(|bas| bas.interval.unwrap_or(self.config.poll.interval));
         own.max().unwrap_or(self.config.poll.interval).saturating_add(self.config.poll.batch)
+    }
+
+    /// BASes that look like one router under two names.
+    pub(super) fn twins(&self) -> Vec<TwinsShape> {
+        let member = |bas: &config::Bas| Membership { owner: bas.owner().clone(), priority: bas.priority };
+        let members = self.config.bas.iter().map(|(name, bas)| (name.clone(), member(bas))).collect();
+        let shape = |twins: Twins| TwinsShape {
+            bas: twins.bas.map(|bas| bas.to_string()),
+            same: if twins.one_engine { "engine-id" } else { "sys-name" }.to_owned(),
+        };
+        twins(self.fleet(&members)).into_iter().map(shape).collect()
     }
 
     fn bas_shape(&self, name: &Name, now: Timestamp) -> BasShape {

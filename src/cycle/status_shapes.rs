@@ -37,6 +37,15 @@ pub struct BasShape {
     pub tables: Vec<TableShape>,
 }
 
+/// Two BASes that look like one router.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TwinsShape {
+    /// Their names.
+    pub bas: [String; 2],
+    /// What they have in common besides all their ranges: engine-id or sys-name.
+    pub same: String,
+}
+
 /// One export in `status`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ExportShape {
@@ -186,6 +195,9 @@ pub struct StatusShape {
     pub pin: Option<PinShape>,
     /// The drained edges.
     pub drained: Vec<DrainShape>,
+    /// BASes that look like one router under two names: a `pair` makes them one owner.
+    #[serde(default)]
+    pub twins: Vec<TwinsShape>,
     /// Whether a daemon answered, or the store was read.
     pub running: bool,
     /// BAS by BAS.

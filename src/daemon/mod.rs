@@ -1,6 +1,7 @@
 //! The service: a schedule, the one task that owns the store, the control socket, and a
 //! clean stop.
 
+mod apart;
 mod identity;
 mod listen;
 mod loads;

@@ -16,6 +16,7 @@ use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
 use self::polls::ring;
+use super::apart::Apart;
 use super::loads::Loads;
 use super::notices::Notices;
 use super::publisher::Consumers;
@@ -60,6 +61,7 @@ pub(super) struct Owner {
     batch_ends: Option<Instant>,
     consumers: Consumers,
     loads: Loads,
+    apart: Apart,
     waiting: Vec<Waiting>,
     /// What was done, and is answered once it is published.
     acted: Vec<(Reply, oneshot::Sender<Reply>)>,
@@ -101,6 +103,7 @@ impl Owner {
             batch_ends: None,
             consumers,
             loads,
+            apart: Apart::default(),
             waiting: Vec::new(),
             acted: Vec::new(),
             soon: BTreeMap::new(),
@@ -217,7 +220,10 @@ impl Owner {
                     self.publish(asked);
                 }
             }
-            Err(e) => tracing::error!(error = %e, "the batch is not committed; the table stays as it was"),
+            Err(e) => {
+                tracing::error!(error = %e, "the batch is not committed; the table stays as it was");
+                self.refuse_waiting(&e.into());
+            }
         }
         self.answer_waiting();
     }
@@ -236,6 +242,18 @@ impl Owner {
 
     fn publish(&mut self, at_once: bool) {
         self.consumers.want(&self.cycle.state().snapshot, at_once);
+    }
+
+    /// Tells those whose BASes have all been read that nothing came of it.
+    fn refuse_waiting(&mut self, problem: &Problem) {
+        let waiting = std::mem::take(&mut self.waiting).into_iter();
+        let (refused, waiting): (Vec<_>, Vec<_>) =
+            waiting.partition(|one| one.is_complete() && one.dry.is_none());
+        self.waiting = waiting;
+        for one in refused {
+            // Whoever asked may have left.
+            let _ = one.reply.send(Err(problem.clone()));
+        }
     }
 
     /// Answers those whose BASes have all been read, once what came of them is published.
@@ -280,6 +298,10 @@ impl Owner {
                 self.acted.push((done, reply));
                 self.answer_acted();
                 return;
+            }
+            _ if operation.is_long() => {
+                let (state, path) = (self.cycle.state().without_memories(), self.cycle.store_path());
+                return self.apart.answer(state, path.to_owned(), operation, reply);
             }
             _ => {}
         }

@@ -7,9 +7,10 @@ use super::cell::ColumnForm;
 use super::error::{DescriptorError, Problem};
 use super::field::Kind;
 use super::index::Part;
-use super::text::{Encoding, Glob};
+use super::text::Encoding;
 use super::{compile, file};
 use crate::snmp::{Columns, Oid};
+use crate::table::Glob;
 use crate::table::Name;
 
 /// One vendor family's pool tables.

@@ -23,6 +23,7 @@ mod replay;
 mod summary;
 mod text;
 
+pub use crate::table::Glob;
 pub use decode::{
     ContextRead, DecodedTable, FoundContext, FoundContexts, Passed, Read, ReadOutcome, Settings, contexts,
     decode,
@@ -37,7 +38,7 @@ pub use replay::{
     Replay, ReplayedField, ReplayedRange, ReplayedRow, ReplayedTable, RowOutcome, recorded_contexts, replay,
 };
 pub use summary::{Summary, TableSummary};
-pub use text::{Encoding, Glob, UnknownEncoding};
+pub use text::{Encoding, UnknownEncoding};
 
 #[cfg(test)]
 mod tests;

@@ -55,37 +55,6 @@ fn decoded(raw: &[u8], encoding: Option<Encoding>) -> Option<String> {
     Some(text.into_owned())
 }
 
-/// A pattern in which `*` stands for any run of characters.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Glob(String);
-
-impl Glob {
-    /// A pattern; every text is one.
-    pub fn new(pattern: impl Into<String>) -> Self {
-        Self(pattern.into())
-    }
-
-    /// The pattern as written.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-
-    /// Whether the whole text fits the pattern.
-    pub fn matches(&self, text: &str) -> bool {
-        let Some((head, rest)) = self.0.split_once('*') else { return self.0 == text };
-        let Some(mut text) = text.strip_prefix(head) else { return false };
-        let mut middle: Vec<&str> = rest.split('*').collect();
-        let tail = middle.pop().unwrap_or_default();
-        for part in middle {
-            match text.find(part) {
-                Some(at) => text = text.get(at + part.len()..).unwrap_or_default(),
-                None => return false,
-            }
-        }
-        text.ends_with(tail)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -118,15 +87,5 @@ mod tests {
     fn unknown_and_unfit_encodings_are_refused() {
         assert!("klingon".parse::<Encoding>().is_err());
         assert!("utf-16".parse::<Encoding>().is_err());
-    }
-
-    #[test]
-    fn a_star_is_any_run_of_characters() {
-        let fits = |pattern: &str, text: &str| Glob::new(pattern).matches(text);
-        assert!(fits("_DAP*", "_DAP") && fits("_DAP*", "_DAPV6") && !fits("_DAP*", "x_DAP"));
-        assert!(fits("*", "") && fits("a*b*c", "abc") && fits("a*b*c", "a--b--c"));
-        assert!(!fits("a*b*c", "acb") && !fits("ab*ba", "aba") && fits("ab*ba", "abba"));
-        assert!(fits("pool", "pool") && !fits("pool", "pool1") && !fits("", "x") && fits("", ""));
-        assert!(fits("*ab", "aab") && fits("*a*a", "aa") && !fits("*a*a", "a"));
     }
 }

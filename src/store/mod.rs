@@ -17,13 +17,15 @@
 //! | `history` | what became of addresses, or of a BAS |
 //! | `acts`, `usage` | pins, drains, and who said so; how much of the pools is in use |
 //! | `groups`, `memory` | groups; what is remembered per BAS and by the guard |
-//! | `rows`, `names`, `time` | rows in bulk; names and times as numbers |
+//! | `rows`, `current` | rows in bulk; the table of now |
+//! | `names`, `time` | names and times as numbers |
 //! | `transaction` | how the owner reads and writes |
 //! | `keep`, `restore` | pruning and copies; putting one back |
 //! | `lock`, `error` | the owner's lock; what can go wrong |
 
 mod acts;
 mod commit;
+mod current;
 mod error;
 mod groups;
 mod history;

@@ -8,6 +8,7 @@ use sqlx::{Row, SqliteConnection};
 
 use super::acts;
 use super::commit::{Known, Newest};
+use super::current;
 use super::error::Fault;
 use super::groups;
 use super::memory;
@@ -127,7 +128,7 @@ async fn load_with(
 ) -> Result<Loaded, Fault> {
     let meta = meta(conn).await?;
     let newest = Newest::load(conn).await?;
-    let table = entries_at(conn, names, newest.number, newest.entries, newest.digest).await?;
+    let table = entries_now(conn, names, &newest).await?;
     let groups = groups::at(conn, names, newest.number).await?;
     let guard = memory::load_guard(conn).await?;
     let pinned = match acts::pin(conn).await? {
@@ -156,6 +157,13 @@ async fn load_with(
     })
 }
 
+/// The table of now, checked against what the newest generation's row says of it.
+async fn entries_now(conn: &mut SqliteConnection, names: &Names, newest: &Newest) -> Result<Table, Fault> {
+    let mut check = Check::new(newest.number, newest.entries, newest.digest);
+    current::read_current(conn, names, |entry| check.add(entry)).await?;
+    check.table()
+}
+
 /// The table of a generation, checked against what the generation's row says of it.
 async fn entries_at(
     conn: &mut SqliteConnection,
@@ -164,24 +172,45 @@ async fn entries_at(
     count: i64,
     digest: Digest,
 ) -> Result<Table, Fault> {
-    let mut entries = Vec::with_capacity(usize::try_from(count).unwrap_or_default().min(1 << 24));
-    let mut found = Digest::default();
-    rows::read_entries(conn, names, Span::at(generation), |entry, _, _| {
-        found.add(&entry);
-        entries.push(entry);
-    })
-    .await?;
-    if (entries.len() as i64, found) != (count, digest) {
-        let detail = format!(
-            "the table of generation {generation} has {} entries where {count} were committed, or others",
-            entries.len()
-        );
-        return Err(Fault::Damaged(detail));
+    let mut check = Check::new(generation, count, digest);
+    rows::read_entries(conn, names, Span::at(generation), |entry, _, _| check.add(entry)).await?;
+    check.table()
+}
+
+/// Entries as they are read, and what they have to come to.
+struct Check {
+    generation: i64,
+    count: i64,
+    digest: Digest,
+    found: Digest,
+    entries: Vec<Entry>,
+}
+
+impl Check {
+    fn new(generation: i64, count: i64, digest: Digest) -> Self {
+        let room = usize::try_from(count).unwrap_or_default().min(1 << 24);
+        Self { generation, count, digest, found: Digest::default(), entries: Vec::with_capacity(room) }
     }
-    Table::new(entries).map_err(|pair| {
-        let (a, b) = *pair;
-        Fault::Damaged(format!("entries {} and {} of space {} overlap", a.range, b.range, a.space))
-    })
+
+    fn add(&mut self, entry: Entry) {
+        self.found.add(&entry);
+        self.entries.push(entry);
+    }
+
+    fn table(self) -> Result<Table, Fault> {
+        let Self { generation, count, digest, found, entries } = self;
+        if (entries.len() as i64, found) != (count, digest) {
+            let detail = format!(
+                "the table of generation {generation} has {} entries where {count} were committed, or others",
+                entries.len()
+            );
+            return Err(Fault::Damaged(detail));
+        }
+        Table::new(entries).map_err(|pair| {
+            let (a, b) = *pair;
+            Fault::Damaged(format!("entries {} and {} of space {} overlap", a.range, b.range, a.space))
+        })
+    }
 }
 
 pub(super) async fn table_at(

@@ -60,21 +60,28 @@ pub(super) fn places(rows: usize, columns: usize) -> String {
     vec![row; rows].join(",")
 }
 
-/// Inserts items, each as one row of so many columns that `bind` puts.
-pub(super) async fn insert<T>(
+/// Inserts items, each as one row of so many columns that `bind` puts. While SQLite writes one
+/// batch on its own thread, the next is put together here.
+pub(super) async fn insert<T: Sync>(
     conn: &mut SqliteConnection,
     head: &str,
     columns: usize,
     items: &[T],
-    mut bind: impl FnMut(&mut Put, &T),
+    mut bind: impl FnMut(&mut Put, &T) + Send,
 ) -> Result<(), Fault> {
-    for batch in items.chunks(BATCH) {
+    let mut batches = items.chunks(BATCH).map(|batch| {
         let mut put = Put::default();
         for item in batch {
             bind(&mut put, item);
         }
-        let sql = format!("{head} VALUES {}", places(batch.len(), columns));
-        put.execute(conn, sql).await?;
+        (put, format!("{head} VALUES {}", places(batch.len(), columns)))
+    });
+    let mut next = batches.next();
+    while let Some((put, sql)) = next {
+        let (written, following) =
+            tokio::join!(biased; put.execute(&mut *conn, sql), async { batches.next() });
+        written?;
+        next = following;
     }
     Ok(())
 }

@@ -12,6 +12,7 @@
 mod blocks;
 mod cluster;
 mod conflict;
+mod cover;
 mod deep;
 mod ledger;
 mod shallow;
@@ -42,6 +43,9 @@ pub enum PrivateSpace {
 pub struct BuildRules {
     /// By space; a space that is missing publishes.
     pub private: BTreeMap<Name, PrivateSpace>,
+    /// By space: how many addresses an IPv4 pool may gain by being rounded up to the prefix
+    /// around it. 0, and a space that is missing: it stays exact.
+    pub cover: BTreeMap<Name, u32>,
 }
 
 /// Why a range that is claimed enters no table.
@@ -89,7 +93,9 @@ pub fn build(claims: Vec<Claim>, previous: &Table, rules: &BuildRules) -> Built 
     let mut refused = Vec::new();
     let writer = write(claims, previous, rules, &mut refused);
     refused.sort();
-    Built { table: Table::from_chunks(writer.entries), conflicts: writer.conflicts, refused }
+    let exact = Table::from_chunks(writer.entries);
+    let table = cover::covered(&exact, &writer.conflicts, rules);
+    Built { table, conflicts: writer.conflicts, refused }
 }
 
 /// Overlapping claims: a range, the whole of which some claim or other reaches over.

@@ -269,6 +269,11 @@ impl<'a> Entries<'a> {
         None
     }
 
+    /// Copies of them.
+    pub fn to_vec(&self) -> Vec<Entry> {
+        self.iter().cloned().collect()
+    }
+
     /// Those at the beginning of which something is true, and those behind them, of which it
     /// is not.
     pub fn split(&self, is_before: impl Fn(&Entry) -> bool) -> (Self, Self) {

@@ -4,8 +4,11 @@ use std::net::IpAddr;
 
 use jiff::Timestamp;
 
-use super::{BuildRules, Claim, ClaimSettings, Conflict, Entry, Fleet, Refusal, Stale, StaticLine, Table};
-use super::{build, claims};
+use super::{
+    BuildRules, Claim, ClaimSettings, Claimants, Claimed, Conflict, Entry, Fleet, FleetClaims, Name, Refusal,
+    Stale, StaticLines, Table, build,
+};
+use crate::address::Range;
 
 /// What decides about one address, before the guard.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -23,15 +26,22 @@ pub struct Decision {
 }
 
 /// What decides about an address of a space. `previous` is the table as polls and the guard
-/// have it.
+/// have it. Only those who list the address are asked what they claim.
 pub fn decide(
     fleet: Fleet<'_>,
-    (lines, settings, rules): (&[StaticLine], &ClaimSettings, &BuildRules),
+    (lines, settings, rules): (&StaticLines, &ClaimSettings, &BuildRules),
     previous: &Table,
     (space, address): (&str, IpAddr),
     now: Timestamp,
 ) -> Decision {
-    let claimed = claims(fleet, lines, settings, now);
+    let asked = FleetClaims::new(fleet, lines, settings, now);
+    let mut claimed = Claimed::default();
+    for (bas, _, memory) in fleet.iter() {
+        if memory.listed.iter().any(|row| row.range.contains(address)) {
+            asked.claim(bas, &mut claimed);
+        }
+    }
+    claimed.claims.extend(asked.of_lines(&Name::from(space), Range::single(address)));
     let here = |claim: &Claim| claim.space.as_str() == space && claim.range.contains(address);
     let mut holding: Vec<Claim> = claimed.claims.into_iter().filter(here).collect();
     holding.sort_by(|a, b| {
@@ -55,7 +65,8 @@ mod tests {
 
     use super::*;
     use crate::table::{
-        Class, Listed, Membership, Memory, Name, PoolName, Row, Rule, Seen, Standing, StaticMode, TableMemory,
+        Class, Listed, Membership, Memory, PoolName, Row, Rule, Seen, Standing, StaticLine, StaticMode,
+        TableMemory,
     };
 
     fn second(second: i64) -> Timestamp {
@@ -90,7 +101,8 @@ mod tests {
         let fleet = Fleet { members: &members, memories: &memories };
         let (settings, rules) = (ClaimSettings::default(), BuildRules::default());
         let place = ("internet", ip.parse().unwrap());
-        decide(fleet, (lines, &settings, &rules), &Table::default(), place, second(60))
+        let lines = StaticLines::new(lines.to_vec());
+        decide(fleet, (&lines, &settings, &rules), &Table::default(), place, second(60))
     }
 
     fn owner(decision: &Decision) -> Option<&str> {

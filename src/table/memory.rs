@@ -102,9 +102,10 @@ pub struct TableMemory {
     pub state: Name,
     /// The stable reason of a failure; empty else.
     pub reason: Name,
-    /// Whether it ever had rows: then `unsupported` is a failure.
+    /// Whether it ever had rows, be they such as claim nothing: then `unsupported` is a failure,
+    /// and that it reads empty is not believed at once.
     pub had_rows: bool,
-    /// How many rows the last complete read had.
+    /// How many rows the last complete read had, those that claim nothing included.
     pub rows: u64,
     /// Complete polls in a row that found none where there were some.
     pub empty_reads: u32,
@@ -184,6 +185,9 @@ pub struct Memory {
     pub detection: Option<Detection>,
     /// The SNMPv3 engine last heard.
     pub engine: Option<Engine>,
+    /// sysName as last heard; empty where none was told.
+    #[serde(default)]
+    pub sys_name: Name,
     /// Since when each address is listed without a break in complete polls; sorted,
     /// disjoint, neighbours of one time merged.
     pub seen: Vec<Seen>,

@@ -12,6 +12,7 @@ mod entry;
 mod explain;
 mod fleet;
 mod fleet_table;
+mod glob;
 mod group;
 mod guard;
 mod lookup;
@@ -19,6 +20,7 @@ mod memory;
 mod name;
 mod overlaps;
 mod snapshot;
+mod twins;
 mod usage;
 
 pub use act::{Act, ActKind, Drain, Drains, Pin, PinKind};
@@ -36,6 +38,7 @@ pub use entry::{Entry, Origin, Run};
 pub use explain::{Decision, decide};
 pub use fleet::{Fleet, Membership, Progress, Share};
 pub use fleet_table::FleetTable;
+pub use glob::Glob;
 pub use group::{Group, GroupEdge, GroupError, Groups, OwnerEdges, Part, Token, static_owner};
 pub use guard::{
     ApproveError, Approved, Case, Forgiven, GuardMemory, GuardSettings, HeldChange, Hold, HoldKind,
@@ -48,4 +51,5 @@ pub use memory::{
 };
 pub use name::{Name, PoolName};
 pub use snapshot::{Edge, Session, Snapshot};
+pub use twins::{Twins, twins};
 pub use usage::{HourUse, PoolUse, Usage};

@@ -21,6 +21,10 @@ pub(crate) type Pool = (&'static str, &'static str, &'static str);
 
 /// A router's walk: who it is, and its pools. `used` addresses of each pool are in use.
 pub(crate) fn walk(pools: &[Pool], used: u32) -> Recording {
+    Recording::parse(&text(pools, used, "")).unwrap()
+}
+
+fn text(pools: &[Pool], used: u32, named: &str) -> String {
     let system = "1.3.6.1.2.1.1.1.0|4|Juniper Networks, Inc. ERX-1440 Edge Routing Switch\n\
                   1.3.6.1.2.1.1.2.0|6|1.3.6.1.4.1.4874.1.1.1.1.3\n\
                   1.3.6.1.2.1.1.3.0|67|864000000\n";
@@ -33,7 +37,7 @@ pub(crate) fn walk(pools: &[Pool], used: u32) -> Recording {
         }
         text
     });
-    Recording::parse(&format!("{system}{rows}")).unwrap()
+    format!("{system}{named}{rows}")
 }
 
 /// Routers and one installation.
@@ -81,6 +85,13 @@ impl Plant {
     /// What a router says from now on, all of it.
     pub(crate) fn set_recording(&self, router: &str, recording: Recording) {
         self.routers[router].1.as_ref().unwrap().replace(junose::COMMUNITY, recording);
+    }
+
+    /// Who a router says it is from now on, besides what it lists.
+    pub(crate) fn name(&self, router: &str, sys_name: &str, pools: &[Pool]) {
+        let named = format!("1.3.6.1.2.1.1.5.0|4|{sys_name}\n");
+        let agent = self.routers[router].1.as_ref().unwrap();
+        agent.replace(junose::COMMUNITY, Recording::parse(&text(pools, 0, &named)).unwrap());
     }
 
     /// Where a router answers.

@@ -10,8 +10,8 @@ use super::super::descriptor::{
 use super::super::error::Problem;
 use super::super::field::Kind;
 use super::super::file::{ExcludeSection, LengthsSection, RangesSection, Word};
-use super::super::text::Glob;
 use super::{list, own, own_named, recipe, unknown_field};
+use crate::table::Glob;
 
 /// How a table's rows become ranges; better tables are tied later, when all are known.
 pub(super) fn ranges(

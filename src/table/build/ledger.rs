@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::writer::Writer;
-use super::{BuildRules, Conflict, Crowd, cut_blocks, sweep, write};
+use super::{BuildRules, Conflict, Crowd, cover, cut_blocks, sweep, write};
 use crate::address::{Family, Range, RangeSet};
 use crate::table::entries::Patch;
 use crate::table::{Claim, Entry, Name, Table, diff};
@@ -53,6 +53,9 @@ const MOST: usize = 500;
 pub struct Ledger {
     rules: BuildRules,
     previous: Table,
+    /// As the claims have it.
+    exact: Table,
+    /// With its pools rounded up, where the rules say so.
     table: Table,
     conflicts: Arc<Vec<Conflict>>,
     crowds: BTreeMap<(Name, Family), BTreeMap<u128, Crowd>>,
@@ -63,12 +66,14 @@ impl Ledger {
     pub fn new(claimants: &impl Claimants, previous: &Table, rules: &BuildRules) -> Self {
         let Writer { entries, conflicts, crowds, .. } =
             write(claimants.all(), previous, rules, &mut Vec::new());
-        let table = Table::from_chunks(entries);
+        let exact = Table::from_chunks(entries);
         // Memory for one table, where it is the same.
-        let table = if table == *previous { previous.clone() } else { table };
+        let exact = if exact == *previous { previous.clone() } else { exact };
+        let table = cover::covered(&exact, &conflicts, rules);
         let mut ledger = Self {
             rules: rules.clone(),
             previous: previous.clone(),
+            exact,
             table,
             conflicts: Arc::new(conflicts),
             crowds: BTreeMap::new(),
@@ -126,7 +131,7 @@ impl Ledger {
     }
 
     fn rebuild(&mut self, reached: Vec<Reached>, claimants: &impl Claimants, previous: &Table) {
-        let mut patches = Vec::new();
+        let (mut patches, mut changed) = (Vec::new(), Vec::new());
         for Reached { ground, set, mut claims } in reached {
             claims.extend(lines(claimants, &self.rules, &ground.0, &set));
             let mut writer = Writer::default();
@@ -142,11 +147,21 @@ impl Ledger {
             self.replace_conflicts(&ground.0, &set, writer.conflicts);
             self.remove_crowds(&ground, &set);
             self.add_crowds(writer.crowds);
+            changed.push((ground.0, set));
         }
         if !patches.is_empty() {
-            self.table = self.table.patched(patches);
+            let rounded = self.rules.cover.values().any(|most| *most > 0);
+            self.exact = self.exact.patched(patches.clone());
+            self.table = if rounded { self.rounded(patches, &changed) } else { self.exact.clone() };
         }
         self.previous = previous.clone();
+    }
+
+    /// The table with what changed in it, and rounded up anew thereabouts.
+    fn rounded(&self, patches: Vec<Patch>, changed: &[(Name, RangeSet)]) -> Table {
+        changed.iter().fold(self.table.patched(patches), |table, (space, set)| {
+            cover::renewed(table, &self.exact, &self.conflicts, &self.rules, (space, set))
+        })
     }
 
     fn replace_conflicts(&mut self, space: &Name, set: &RangeSet, new: Vec<Conflict>) {
@@ -287,7 +302,7 @@ impl<'a, 'b, C: Claimants> Reach<'a, 'b, C> {
     fn look(&mut self, range: Range) {
         let ledger = self.ledger;
         let mut bases: Vec<&Name> = Vec::new();
-        for entry in ledger.table.overlapping(&self.ground.0, range) {
+        for entry in ledger.exact.overlapping(&self.ground.0, range) {
             self.reach(entry.range);
             bases.extend(&entry.bas);
         }

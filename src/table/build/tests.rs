@@ -167,7 +167,8 @@ fn private_space_of_two_owners_is_nobodys() {
 
 #[test]
 fn a_space_can_leave_private_addresses_out() {
-    let rules = BuildRules { private: [("internet".into(), PrivateSpace::Skip)].into() };
+    let private = [("internet".into(), PrivateSpace::Skip)].into();
+    let rules = BuildRules { private, ..BuildRules::default() };
     let line = claim("S", "", "192.168.0.0/24", Class::Override);
     let made = build(vec![fresh("A", "p", "9.255.255.0-10.0.0.255"), line], &Table::default(), &rules);
     assert_eq!(lines(&made.table), ["A p 9.255.255.0-9.255.255.255", "S  192.168.0.0-192.168.0.255"]);

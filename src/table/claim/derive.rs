@@ -153,6 +153,16 @@ impl<'a> FleetClaims<'a> {
         Self { fleet, lines, settings, now, staleness: Staleness::new(fleet, *settings, now) }
     }
 
+    /// Adds what a BAS claims, and what is to be told about it.
+    pub(crate) fn claim(&self, bas: &Name, claimed: &mut Claimed) {
+        if let (Some(member), Some(memory)) = (self.fleet.members.get(bas), self.fleet.memories.get(bas)) {
+            let stale = self.staleness.of(bas, memory);
+            let router = Router { bas, member, staleness: &self.staleness, stale: by_table(&stale) };
+            router.claim(memory, self.settings.max_range, claimed);
+            claimed.stale.extend(stale);
+        }
+    }
+
     /// The BASes of which a table is stale: what they claim may change by the clock alone, and
     /// by what others list.
     pub fn stale(&self) -> impl Iterator<Item = &'a Name> {
@@ -170,11 +180,7 @@ impl Claimants for FleetClaims<'_> {
 
     fn of_bas(&self, bas: &Name) -> Vec<Claim> {
         let mut claimed = Claimed::default();
-        if let (Some(member), Some(memory)) = (self.fleet.members.get(bas), self.fleet.memories.get(bas)) {
-            let stale = by_table(&self.staleness.of(bas, memory));
-            let router = Router { bas, member, staleness: &self.staleness, stale };
-            router.claim(memory, self.settings.max_range, &mut claimed);
-        }
+        self.claim(bas, &mut claimed);
         claimed.claims
     }
 

@@ -60,7 +60,7 @@ fn check(claims: &[Claim], previous: &Table, rules: &BuildRules) -> Result<Built
 pub(super) fn any_rules() -> impl Strategy<Value = BuildRules> {
     any::<bool>().prop_map(|skip| {
         let iptv = if skip { PrivateSpace::Skip } else { PrivateSpace::Publish };
-        BuildRules { private: [("iptv".into(), iptv)].into() }
+        BuildRules { private: [("iptv".into(), iptv)].into(), ..BuildRules::default() }
     })
 }
 

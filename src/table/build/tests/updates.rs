@@ -167,7 +167,10 @@ proptest! {
     #[test]
     fn updates_equal_whole_builds(
         claims in vec(any_claim(), 0..40), steps in vec(any_step(), 1..8), rules in any_rules(),
+        covers in (0u32..9, 0u32..3),
     ) {
+        let cover = [("internet".into(), covers.0), ("iptv".into(), covers.1)].into();
+        let rules = BuildRules { cover, ..rules };
         let mut told = Told::of(&claims);
         let mut previous = Table::default();
         let mut ledger = Ledger::new(&told, &previous, &rules);
