@@ -213,7 +213,8 @@ pub(super) fn range(cell: &str) -> Option<Result<Range, String>> {
     if !begins || !cell.contains(['.', ':']) || !cell.contains(|c: char| c.is_ascii_digit() || c == ':') {
         return None;
     }
-    let text = if cell.contains(['–', '—', '~', '−']) {
+    let dashed = memchr(b'~', cell.as_bytes()).is_some() || !cell.is_ascii();
+    let text = if dashed && cell.contains(['–', '—', '~', '−']) {
         Cow::Owned(cell.replace(['–', '—', '~', '−'], "-"))
     } else {
         Cow::Borrowed(cell)

@@ -8,7 +8,7 @@ use super::cells::{Record, range};
 use crate::coverage::{Known, Target};
 
 /// What a column holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Column {
     /// A prefix, an address, or first-last.
     Range,

@@ -1,6 +1,7 @@
 //! Tables of cells.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 
 use super::cells::{self, Record, Records, masked, range};
 use super::collect::Collector;
@@ -34,10 +35,11 @@ pub(super) fn read(text: &str, options: &ReadOptions, out: &mut Collector) -> Re
         }
     };
     let header = header.filter(|header| known_words(header) > 0).map(|header| header.line);
+    let mut taken = Targets::default();
     while let Some(record) = records.next() {
         match record {
             Ok(record) if Some(record.line) == header => (),
-            Ok(record) => take(&record, &layout, &options.known, out),
+            Ok(record) => take(&record, &layout, &options.known, &mut taken, out),
             Err(fault) => out.remark(fault.line, RemarkKind::Syntax, fault.detail, fault.raw),
         }
     }
@@ -82,12 +84,15 @@ fn nothing(mut records: Records<'_>, out: &mut Collector) -> Result<(), LegacyEr
     Ok(())
 }
 
-fn take(record: &Record<'_>, layout: &Layout, known: &Known, out: &mut Collector) {
+/// What cells were taken for, by their column: a table has few names and many rows.
+type Targets = HashMap<(Column, Box<str>), Target>;
+
+fn take(record: &Record<'_>, layout: &Layout, known: &Known, taken: &mut Targets, out: &mut Collector) {
     let range = match addresses(&record.cells, layout.place) {
         Ok(range) => range,
         Err(detail) => return out.remark(record.line, RemarkKind::NotARange, &detail, record.raw),
     };
-    let target = match target(&record.cells, layout, known, out) {
+    let target = match target(&record.cells, layout, known, taken, out) {
         Ok(target) => target,
         Err((kind, detail)) => return out.remark(record.line, kind, detail, record.raw),
     };
@@ -128,6 +133,7 @@ fn target(
     cells: &[Cow<'_, str>],
     layout: &Layout,
     known: &Known,
+    taken: &mut Targets,
     out: &mut Collector,
 ) -> Result<Target, Refused> {
     let filled = layout.targets.iter().find_map(|(at, column)| {
@@ -137,6 +143,17 @@ fn target(
     let Some((text, column)) = filled else {
         return Err((RemarkKind::NoTarget, "does not say whose the addresses are"));
     };
+    let key = (column, Box::from(text));
+    if let Some(target) = taken.get(&key) {
+        return Ok(target.clone());
+    }
+    let target = named(text, column, known, out)?;
+    taken.insert(key, target.clone());
+    Ok(target)
+}
+
+/// Whom a cell names.
+fn named(text: &str, column: Column, known: &Known, out: &mut Collector) -> Result<Target, Refused> {
     check(text)?;
     let whole = column == Column::Bas || known.resolve(&Target::Named(text.into())).is_some();
     let separators: &[char] = match column {
