@@ -196,6 +196,10 @@ fn section(file: &str, folder: &Scratch, name: &str, changes: &[(&str, &str)]) -
     let mut all = vec![("/var/lib/poolsync/export", export.as_str())];
     all.extend_from_slice(changes);
     let text = example(file, &all);
+    // Asked every second between publications, so that the test sees many rounds of it.
+    let text = ["10s", "20s"].iter().fold(text, |text, time| {
+        text.replace(&format!("timeout = \"{time}\" }}"), &format!("timeout = \"{time}\", every = \"1s\" }}"))
+    });
     let begin = text.find("\n[export.").unwrap() + 1;
     let end = begin + text[begin..].find(']').unwrap();
     format!("{}[export.{name}]{}\n", &text[..begin], &text[end + 1..])
@@ -409,9 +413,28 @@ fn all_consumers_at_once() {
     servers.iter_mut().for_each(nginx::settled);
     check_all(&mut asked, &world.viewers(2500), &fleet.truth());
 
-    // Every consumer that can be asked has confirmed that.
-    let status = site.run(&["status", "--json"]).expect(0).json();
-    for export in status["exports"].as_array().unwrap() {
+    // Every consumer that can be asked has confirmed that, and does so again and again, for other
+    // addresses each time.
+    let time = |value: &Value| value.as_str().map(|text| text.parse::<jiff::Timestamp>().unwrap());
+    let end = Instant::now() + PATIENCE;
+    for name in ["knot", "pdns", "gdnsd", "nginx", "nginx-geoip2", "haproxy"] {
+        loop {
+            let status = site.run(&["status", "--json"]).expect(0).json();
+            let exports = status["exports"].as_array().unwrap();
+            let export = exports.iter().find(|export| export["name"] == name).unwrap();
+            assert_eq!(export["state"], "published", "{export}");
+            let (confirmed, changed) = (time(&export["confirmed"]), time(&export["changed"]));
+            let since = confirmed.unwrap().duration_since(changed.unwrap());
+            // The canary of the publication itself is asked before it is over.
+            let took = export["effect"]["publish_s"].as_u64().unwrap();
+            if since.as_secs() > took as i64 + 5 {
+                break;
+            }
+            assert!(Instant::now() < end, "{export}");
+            std::thread::sleep(Duration::from_millis(200));
+        }
+    }
+    for export in site.run(&["status", "--json"]).expect(0).json()["exports"].as_array().unwrap() {
         let name = export["name"].as_str().unwrap();
         let asks = !["bind", "unbound", "dnsdist", "traffic-router"].contains(&name);
         assert_eq!(export["confirmed_age_s"].is_u64(), asks, "{export}");

