@@ -231,3 +231,16 @@ async fn polls_and_the_service_keep_them_beside_the_control_socket() {
     assert_eq!(daemon.wait_end(Duration::from_secs(30)).code(), Some(0), "{}", daemon.log());
     assert_eq!(keys_of(&site).lines().count(), kept.lines().count());
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_was_learnt_of_a_router_stands_in_status() {
+    let agent = agent(ENGINE_ID, AUTH_PASSWORD, HUAWEI).await;
+    let site = site(&agent);
+    site.run(&["poll"]).expect(0);
+    let status: serde_json::Value =
+        serde_json::from_str(&site.run(&["status", "--json"]).expect(0).stdout).unwrap();
+    let tables = status["bas"][0]["tables"].as_array().unwrap();
+    assert!(!tables.is_empty());
+    let learnt = |table: &serde_json::Value| table["repetitions"].as_u64().is_some_and(|n| n > 0);
+    assert!(tables.iter().all(learnt), "{tables:?}");
+}

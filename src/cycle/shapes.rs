@@ -25,6 +25,9 @@ pub struct TableShape {
     pub name: String,
     /// complete, failed or unsupported.
     pub state: String,
+    /// The repetitions of a GETBULK that were found to work; 0 is GETNEXT.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repetitions: Option<u32>,
     /// Why it failed; a closed list.
     pub reason: Option<String>,
     /// In words, what was wrong.

@@ -317,6 +317,7 @@ impl State {
                 .map(|(name, table)| TableShape {
                     name: name.to_string(),
                     state: table.state.to_string(),
+                    repetitions: table.repetitions,
                     reason: some(&table.reason),
                     detail: None,
                     rows: table.rows,

@@ -65,6 +65,7 @@ fn table_shape(result: &TableResult) -> TableShape {
     TableShape {
         name: result.table.name.to_string(),
         state: state.to_owned(),
+        repetitions: result.repetitions,
         reason,
         detail: some(&result.detail),
         rows: result.rows,
