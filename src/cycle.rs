@@ -8,6 +8,7 @@
 mod act_shapes;
 mod acts;
 mod archive;
+mod clones;
 mod collect;
 mod commit;
 mod conflict_words;

@@ -41,6 +41,7 @@ fn acts(plant: &Plant) -> Vec<Value> {
 #[test]
 fn a_table_that_is_gone_for_good_is_forgotten_by_a_persons_word() {
     let plant = plant();
+    plant.run(&["poll"]).expect(3).said(&["profiles: it once had rows", "`poolsync poll bas-a --forget`"]);
     for _ in 0..2 {
         let polled = plant.json(3, &["poll"]);
         assert_eq!([&polled["bas"][0]["state"], &polled["bas"][0]["reason"]], ["failed", "vanished"]);
@@ -76,14 +77,23 @@ fn the_daemon_forgets_too_and_the_guard_judges_what_comes_of_it() {
 }
 
 #[test]
-fn a_descriptor_is_found_anew() {
+fn the_descriptor_is_found_anew() {
     let plant = Plant::new(&[("bas-a", "east", POOLS)]);
     plant.run(&["poll"]).expect(0);
     assert_eq!(plant.status()["bas"][0]["descriptor"], "juniper-junose");
-    let other = acts_support::walk(POOLS, 0).render().replace("4874.1.1.1.1.3", "3902.3.100.27");
-    plant.set_recording("bas-a", Recording::parse(&other).unwrap());
-    plant.run(&["poll"]);
-    assert_eq!(plant.status()["bas"][0]["descriptor"], "zte-uas", "another sysObjectID is seen by itself");
+    // A router that hides who it is stays what it was found to be, until a person says otherwise.
+    let all = acts_support::walk(POOLS, 0).render();
+    let hidden: String =
+        all.lines().filter(|l| !l.starts_with("1.3.6.1.2.1.1.2.0|")).map(|l| format!("{l}\n")).collect();
+    plant.set_recording("bas-a", Recording::parse(&hidden).unwrap());
+    plant.run(&["poll"]).expect(0);
+    let polled = plant.json(3, &["poll", "bas-a", "--forget"]);
+    assert_eq!([&polled["bas"][0]["state"], &polled["bas"][0]["reason"]], ["unsupported", "no-descriptor"]);
+    // Nothing is lost by that, and it is found again.
+    assert_eq!(plant.entries(), ["198.18.0.0-198.18.15.255 bas-a"]);
+    plant.set("bas-a", POOLS);
+    plant.run(&["poll"]).expect(0);
+    assert_eq!(plant.status()["bas"][0]["descriptor"], "juniper-junose");
 }
 
 #[test]

@@ -11,6 +11,7 @@ use super::text::{Grid, age, bold, counted, dash, grouped, local, state};
 use crate::cycle::shapes::{
     HeldShape, LookupShape, NotificationsShape, PollShape, PolledShape, PublishedShape, StatusShape,
 };
+use crate::mib::Fault;
 
 impl Report for PollShape {
     fn text(&self) -> String {
@@ -45,6 +46,10 @@ impl Report for PollShape {
     fn remarks(&self) -> Vec<String> {
         let mut remarks: Vec<String> =
             self.bas.iter().filter_map(|b| b.detail.as_ref().map(|d| format!("{}: {d}", b.name))).collect();
+        let vanished = self.bas.iter().filter(|b| b.reason.as_deref() == Some(Fault::Vanished.as_str()));
+        remarks.extend(vanished.map(|PolledShape { name, .. }| {
+            format!("{name}: nothing is lost by it; if it is for good, `poolsync poll {name} --forget`")
+        }));
         remarks.extend(
             self.published
                 .iter()

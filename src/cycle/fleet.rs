@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use jiff::Timestamp;
 use tokio::time::timeout;
 
+use super::clones::Engines;
 use crate::config::{Bas, Config, Descriptor, Endpoint, INTERNET, Polling, Space};
 use crate::mib::{Encoding, Fault, Glob, Library};
 use crate::poll::{Choice, Filter, Polled, Remembered, Request, Spaces, poll};
@@ -25,6 +26,7 @@ pub struct Fleet {
     spaces: Arc<Spaces>,
     /// The address of each name that answered last.
     last: Arc<Mutex<HashMap<Endpoint, SocketAddr>>>,
+    engines: Arc<Engines>,
 }
 
 /// A poll that is ready to begin, but for the router's address.
@@ -52,15 +54,20 @@ impl Fleet {
     pub fn new(config: &Config, library: Arc<Library>, transport: Transport) -> Self {
         let spaces = config.spaces.iter().map(|(name, space)| (name.clone(), space.vrfs.clone())).collect();
         let concurrency = usize::try_from(config.poll.concurrency).unwrap_or(usize::MAX);
-        let transport = transport.limited(concurrency);
-        Self { transport, library, spaces: Arc::new(Spaces::new(spaces)), last: Arc::default() }
+        Self {
+            transport: transport.limited(concurrency),
+            library,
+            spaces: Arc::new(Spaces::new(spaces)),
+            last: Arc::default(),
+            engines: Arc::default(),
+        }
     }
 
     /// A fleet of no configuration: every VRF is in a space of the usual names, or in none.
     pub fn of_strangers(library: Arc<Library>, transport: Transport) -> Self {
         let vrfs = Space::default().vrfs;
         let spaces = Arc::new(Spaces::new(vec![(INTERNET.into(), vrfs)]));
-        Self { transport, library, spaces, last: Arc::default() }
+        Self { transport, library, spaces, last: Arc::default(), engines: Arc::default() }
     }
 
     /// The descriptors.
@@ -158,9 +165,10 @@ impl Fleet {
         })
     }
 
-    /// Takes over which address of each name answered last.
+    /// Takes over which address of each name answered last, and which engines were heard.
     pub fn remembering(mut self, earlier: &Self) -> Self {
         self.last = Arc::clone(&earlier.last);
+        self.engines = Arc::clone(&earlier.engines);
         self
     }
 
@@ -210,6 +218,9 @@ impl Fleet {
         });
         polled.duration = begun.elapsed();
         polled.notes.extend(note);
+        let engine = polled.engine.as_ref();
+        let cloned = engine.and_then(|engine| self.engines.note(&polled.name, polled.address, &engine.id));
+        polled.notes.extend(cloned);
         polled
     }
 

@@ -24,8 +24,8 @@ use super::waiting::Waiting;
 use super::{Reload, Site, tell};
 use crate::cycle::shapes::polled_shape;
 use crate::cycle::{
-    Answer, Arrived, Cycle, CycleError, Fleet, Operation, POLLS_PER_SLOT, PollRequest, Problem,
-    ReloadRequest, Reply, Who, chosen, poll_shape, published_shape,
+    Answer, Arrived, Cycle, CycleError, Fleet, Operation, PollRequest, Problem, ReloadRequest, Reply, Who,
+    chosen, poll_shape, published_shape,
 };
 use crate::http::Request;
 use crate::load::Collected;
@@ -165,7 +165,11 @@ impl Owner {
         if let Some(notices) = self.notices.as_ref().filter(|_| polled.cost.bytes > 0) {
             notices.found(&self.site.config, &polled.name, polled.address.ip());
         }
-        self.schedule.done(&polled.name, failed, self.started.elapsed());
+        let skipped = self.schedule.done(&polled.name, failed, self.started.elapsed());
+        if skipped > 0 {
+            let seconds = polled.duration.as_secs();
+            tracing::warn!(bas = %polled.name, skipped, seconds, "the poll took longer than its interval");
+        }
         if failed {
             let before = self.cycle.state().memories.get(&polled.name);
             let reason = polled.reason.map(|r| r.to_string()).unwrap_or_default();

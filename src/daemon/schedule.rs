@@ -23,6 +23,10 @@ struct Slot {
     phase: Duration,
     due: Duration,
     running: bool,
+    /// When the poll that runs began.
+    begun: Duration,
+    /// Turns that passed while a poll ran.
+    skipped: u64,
     failures: u32,
     forced: bool,
 }
@@ -89,6 +93,7 @@ impl Schedule {
         self.due.pop_first();
         let slot = self.slots.get_mut(&name)?;
         slot.running = true;
+        slot.begun = now;
         Some(Due { bas: name, scheduled: !std::mem::take(&mut slot.forced) })
     }
 
@@ -104,15 +109,25 @@ impl Schedule {
         }
     }
 
-    /// Notes that a poll of a BAS ended, and when it is due again.
-    pub fn done(&mut self, name: &Name, failed: bool, now: Duration) {
+    /// Notes that a poll of a BAS ended, and when it is due again. Gives how many of its turns
+    /// passed meanwhile: they are left out, and counted.
+    pub fn done(&mut self, name: &Name, failed: bool, now: Duration) -> u64 {
+        let mut passed = 0;
         if let Some(slot) = self.slots.get_mut(name) {
             slot.running = false;
+            passed = turns(self.epoch, slot.phase, slot.interval, slot.begun, now);
+            slot.skipped = slot.skipped.saturating_add(passed);
             slot.failures = if failed { slot.failures.saturating_add(1) } else { 0 };
             let skipped = slot.interval * (backoff(slot.failures) - 1);
             slot.due = next_turn(self.epoch, slot.phase, slot.interval, now + skipped);
             self.due.insert((slot.due, name.clone()));
         }
+        passed
+    }
+
+    /// How many turns of a BAS passed while a poll of it ran, since start.
+    pub fn skipped(&self, name: &Name) -> u64 {
+        self.slots.get(name).map_or(0, |slot| slot.skipped)
     }
 
     /// Whether a poll of a BAS runs.
@@ -151,6 +166,14 @@ fn next_turn(epoch: Duration, phase: Duration, interval: Duration, now: Duration
     let into = Duration::from_nanos(((wall.as_nanos()) % interval.as_nanos()) as u64);
     let wait = if phase > into { phase - into } else { phase + interval - into };
     now + wait
+}
+
+/// The turns after `begun`, up to `now`.
+fn turns(epoch: Duration, phase: Duration, interval: Duration, begun: Duration, now: Duration) -> u64 {
+    let first = next_turn(epoch, phase, interval, begun);
+    let Some(rest) = now.checked_sub(first) else { return 0 };
+    let more = rest.as_nanos() / interval.max(Duration::from_millis(1)).as_nanos();
+    u64::try_from(more).unwrap_or(u64::MAX).saturating_add(1)
 }
 
 #[cfg(test)]
@@ -218,6 +241,20 @@ mod tests {
         assert_eq!(schedule.take(first + MINUTE * 10), None);
         schedule.done(&due.bas, false, first + MINUTE * 10);
         assert!(schedule.next().unwrap() > first + MINUTE * 10);
+    }
+
+    #[test]
+    fn turns_that_pass_while_a_poll_runs_are_left_out_and_counted() {
+        let mut schedule = schedule(&fleet(1, MINUTE), true);
+        let name = Name::from("bas-0");
+        for (length, passed, total) in [(59, 0, 0), (60, 1, 1), (150, 2, 3), (0, 0, 3)] {
+            let now = schedule.next().unwrap();
+            schedule.take(now).unwrap();
+            let end = now + Duration::from_secs(length);
+            assert_eq!(schedule.done(&name, false, end), passed, "{length} s");
+            assert_eq!(schedule.skipped(&name), total);
+            assert!(schedule.next().unwrap() > end);
+        }
     }
 
     #[test]
