@@ -42,7 +42,7 @@ pub(in crate::snmp) fn judge(
 ) -> Judged {
     let here = Instant::now();
     let clock = if authentic { Clock::resynced(7, 86_400, here) } else { Clock::guessed(7, 86_400, here) };
-    let known = Known::new(engine_id.to_vec(), clock);
+    let known = Known::introduced(engine_id.to_vec(), clock);
     let judge = Judge { user, known: &known, keys, id, transport: &TRANSPORT.1 };
     let mut now = known.clone();
     let verdict = judge.judge(datagram, &mut now);

@@ -65,8 +65,14 @@ async fn time_goes_on_while_nothing_is_said() {
     };
     let context = Context::default();
     let oids = ["1.3.6".parse().unwrap()];
-    let question =
-        Question { context: &context, kind: PduKind::GetNext, oids: &oids, repetitions: 0, tries: 1 };
+    let question = Question {
+        context: &context,
+        kind: PduKind::GetNext,
+        once: &[],
+        oids: &oids,
+        repetitions: 0,
+        tries: 1,
+    };
     let (said, (boots, time)) = tokio::join!(conversation.ask(&mut line, question), answering);
     assert_eq!(said.unwrap().varbinds[0].value, Value::Integer(7));
     assert_eq!(boots, 3);
