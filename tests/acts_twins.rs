@@ -14,7 +14,8 @@ const POOLS: &[Pool] = &[("home", "198.18.0.0", "198.18.15.255")];
 fn plant(pair: &'static str) -> Plant {
     let plant = Plant::with(&[("bas-a", "east", POOLS)], |text| {
         let (head, bas) = text.split_once("\n[bas.bas-a]\n").unwrap();
-        format!("{head}\n[bas.bas-a]\n{bas}{pair}\n[bas.bas-b]\n{bas}{pair}")
+        let other = bas.replace("127.0.0.1:", "localhost:");
+        format!("{head}\n[bas.bas-a]\n{bas}{pair}\n[bas.bas-b]\n{other}{pair}")
     });
     plant.name("bas-a", "bng-7", POOLS);
     plant

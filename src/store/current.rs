@@ -179,11 +179,13 @@ fn take<'a>(octets: &mut &'a [u8], length: i64) -> Result<&'a [u8], Fault> {
     Ok(taken)
 }
 
+type Octets = Box<[u8]>;
+
 /// Pool names, each kept once: a fleet has a hundred names on ten thousand routers.
 #[derive(Default)]
 struct Pools {
-    plain: HashMap<Box<[u8]>, PoolName>,
-    told: HashMap<(Box<[u8]>, Box<[u8]>), PoolName>,
+    plain: HashMap<Octets, PoolName>,
+    told: HashMap<(Octets, Octets), PoolName>,
 }
 
 impl Pools {
