@@ -1,4 +1,18 @@
 //! The walk against agents that lose, lie, repeat, refuse and fall silent.
+//!
+//! Where each kind of fault is provoked:
+//!
+//! | fault | tests |
+//! |---|---|
+//! | order, completeness, size, damage, caps of a walk | here |
+//! | answers from elsewhere, limited pace, source addresses | `snmp_reach.rs` |
+//! | dead and dying routers, silent contexts | `snmp_dead.rs`; the fleet: `snmp_sockets.rs` |
+//! | engines that reboot, forget, refuse, are cloned or impersonated | `snmp_v3.rs`, `snmp_agent.rs` |
+//! | keys from one run to the next | `snmp_keys.rs` |
+//! | every pair of protocols against another implementation, under loss and forgery | `snmp_snmpd.rs` |
+//! | cells and indexes that cannot be read | `src/mib/cell.rs`, `src/mib/index.rs`, `src/mib/tests` |
+//! | restarts, empty tables, contexts of a poll | `mib_poll.rs` |
+//! | names that move or are not resolved; turns that overlap | `src/cycle/fleet.rs`, `src/daemon/schedule.rs` |
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
@@ -122,6 +136,20 @@ async fn a_late_answer_to_an_earlier_transmission_is_used() {
     assert_read(&walk(&mut session).await, 3);
     assert!(session.cost().retries >= 1, "the answer came after the timeout");
     assert!(start.elapsed() >= Duration::from_millis(150));
+}
+
+#[tokio::test]
+async fn a_slow_router_is_soon_waited_for_as_long_as_it_needs() {
+    let objects = objects(12);
+    let slow = Duration::from_millis(250);
+    let agent = agent(move |asked| vec![Act::Later(slow, objects.answer(asked))]).await;
+    let limits = Limits { retries: 6, ..limits(Duration::from_millis(100)) };
+    let mut session = session(agent.address(), limits);
+    let read = session.table(&Context::default(), &columns(), Some(0)).await;
+    assert_read(&read, 12);
+    // Row by row for the most part. Who does not learn sends everything twice at least.
+    let cost = session.cost();
+    assert!(cost.requests > 8 && cost.retries >= 1 && cost.retries < cost.requests, "{cost:?}");
 }
 
 #[tokio::test]

@@ -53,13 +53,14 @@ async fn time_goes_on_while_nothing_is_said() {
             context_engine_id: ENGINE,
             context_name: b"",
         };
-        let answer = Pdu {
+        let answer = |value| Pdu {
             kind: PduKind::Response,
-            varbinds: vec![Varbind { oid: "1.3.6.1".parse().unwrap(), value: Value::Integer(7) }],
-            ..asked
+            varbinds: vec![Varbind { oid: "1.3.6.1".parse().unwrap(), value: Value::Integer(value) }],
+            ..asked.clone()
         };
-        for envelope in [Envelope { time: 1_000, ..envelope }, envelope] {
-            agent.send_to(&usm::seal(&envelope, &answer, Some(&keys), 0).unwrap(), from).await.unwrap();
+        for (envelope, value) in [(Envelope { time: 1_000, ..envelope }, 666), (envelope, 7)] {
+            let sealed = usm::seal(&envelope, &answer(value), Some(&keys), 0).unwrap();
+            agent.send_to(&sealed, from).await.unwrap();
         }
         (message.boots, message.time)
     };
