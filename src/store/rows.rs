@@ -19,8 +19,9 @@ pub(super) const OPEN: i64 = i64::MAX;
 /// Rows of one INSERT: beyond a few hundred nothing gets faster.
 const BATCH: usize = 200;
 
-/// Rows of one packed page.
-const PAGE: i64 = 4096;
+/// Rows of one packed page: one of more than 128 KiB would be given back to the system, and
+/// asked for again, by each page.
+const PAGE: i64 = 512;
 
 /// The values of one statement, in the order of its question marks.
 #[derive(Default)]

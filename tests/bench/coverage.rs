@@ -2,7 +2,7 @@
 //! beside `sort`. Run it with `cargo bench --bench coverage`; it needs grepcidr, awk, sort,
 //! taskset and 2 GB under the temporary folder.
 
-#![allow(clippy::unwrap_used, clippy::print_stdout)]
+#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)]
 
 use std::fmt::Write as _;
 use std::fs::File;
@@ -11,8 +11,12 @@ use std::net::Ipv4Addr;
 use std::path::Path;
 use std::process::Command;
 
+use poolsync::store::{Acts, Commit, Store};
+use poolsync::table::{Change, Class, Entry, Group, GroupEdge, Groups, GuardMemory, Name, PoolName, Token};
+
 const PROGRAM: &str = env!("CARGO_BIN_EXE_poolsync");
 const ROUNDS: usize = 5;
+const EDGES: u32 = 50;
 
 /// A generator that gives the same files everywhere (splitmix64).
 struct Numbers(u64);
@@ -60,27 +64,51 @@ fn peak(folder: &Path, command: &str) -> u64 {
     String::from_utf8(output.stdout).unwrap().trim().parse().unwrap()
 }
 
-/// A store that holds this table, and a configuration that reads it.
-fn site(folder: &Path, table: &str) {
-    let edges = (0..50).fold(String::new(), |mut text, at| {
+/// A store in which BASes serve these prefixes (first address, length, number of the BAS), and
+/// a configuration that reads it: `NAME.db` and `NAME.toml`.
+fn site(folder: &Path, name: &str, rows: &[(u32, u32, u32)]) {
+    let mut groups = Groups::default();
+    let mut text = format!("default-edge = \"e0\"\n[store]\npath = \"{name}.db\"\n");
+    for at in 0..EDGES {
         writeln!(text, "[edge.e{at}]\naddresses = [\"198.51.100.{at}\"]").unwrap();
-        text
+        let (token, service) = (Token::new(&format!("e{at}")).unwrap(), Name::from("default"));
+        groups.of_owner.insert((format!("b{at}").into(), service.clone()), token.clone());
+        let edges = vec![GroupEdge { name: format!("e{at}").into(), weight: 1 }];
+        groups.groups.insert(token.clone(), Group { token, service, edges });
+    }
+    std::fs::write(folder.join(format!("{name}.toml")), &text).unwrap();
+    let names: Vec<Name> = (0..EDGES).map(|at| format!("b{at}").into()).collect();
+    let entry = |(first, length, bas): &(u32, u32, u32)| Entry {
+        space: "internet".into(),
+        range: format!("{}/{length}", Ipv4Addr::from(*first)).parse().unwrap(),
+        owner: names[*bas as usize].clone(),
+        bas: Some(names[*bas as usize].clone()),
+        pool: PoolName::new(b"pool"),
+        vrf: Name::default(),
+        class: Class::Fresh,
+    };
+    let changes: Vec<Change> = rows.iter().map(|row| Change::Added(entry(row))).collect();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let mut store = Store::open(&folder.join(format!("{name}.db")), Default::default()).await.unwrap();
+        let commit = Commit {
+            at: "2026-01-02T03:04:05Z".parse().unwrap(),
+            changes: &changes,
+            groups: Some(&groups),
+            memories: &[],
+            guard: &GuardMemory::default(),
+            filled: true,
+            acts: Acts::default(),
+        };
+        store.commit(commit).await.unwrap();
+        store.close().await.unwrap();
     });
-    let text = format!("default-edge = \"e0\"\n[store]\npath = \"{table}.db\"\n{edges}");
-    std::fs::write(folder.join(format!("{table}.toml")), &text).unwrap();
-    std::fs::write(folder.join("fill.toml"), format!("static-file = \"{table}\"\n{text}")).unwrap();
-    let polled = Command::new(PROGRAM)
-        .args(["-c", "fill.toml", "poll", "--publish"])
-        .current_dir(folder)
-        .output()
-        .unwrap();
-    assert!(polled.status.success(), "{}", String::from_utf8_lossy(&polled.stderr));
 }
 
 /// Prefixes in order, one in each block of 2,048 addresses (a /21): 100,000 take twelve /8s.
-fn prefixes(count: u32, numbers: &mut Numbers) -> Vec<(u32, u32)> {
+fn prefixes(count: u32, numbers: &mut Numbers) -> Vec<(u32, u32, u32)> {
     let block = |at: u32| (20 << 24) + at * 2048;
-    (0..count).map(|at| (block(at), 21 + numbers.below(8) as u32)).collect()
+    (0..count).map(|at| (block(at), 21 + numbers.below(8) as u32, at % EDGES)).collect()
 }
 
 fn ratio(what: &str, ours: f64, theirs: f64, unit: &str) {
@@ -90,19 +118,16 @@ fn ratio(what: &str, ours: f64, theirs: f64, unit: &str) {
 fn coverage(folder: &Path) {
     let mut numbers = Numbers(1);
     let table = prefixes(100_000, &mut numbers);
-    let (mut plain, mut csv) = (String::new(), String::from("range,edges\n"));
-    for (at, (first, length)) in table.iter().enumerate() {
-        let net = Ipv4Addr::from(*first);
-        writeln!(plain, "{net}/{length}").unwrap();
-        writeln!(csv, "{net}/{length},e{}", at % 50).unwrap();
-    }
+    let plain = table.iter().fold(String::new(), |mut text, (first, length, _)| {
+        writeln!(text, "{}/{length}", Ipv4Addr::from(*first)).unwrap();
+        text
+    });
     std::fs::write(folder.join("prefixes"), plain).unwrap();
-    std::fs::write(folder.join("table.csv"), csv).unwrap();
-    site(folder, "table.csv");
+    site(folder, "table", &table);
     let mut addresses = BufWriter::new(File::create(folder.join("addresses")).unwrap());
     let mut common = BufWriter::new(File::create(folder.join("common.log")).unwrap());
     for at in 0..10_000_000_u32 {
-        let (first, length) = table[numbers.below(table.len() as u64) as usize];
+        let (first, length, _) = table[numbers.below(table.len() as u64) as usize];
         // Of twenty viewers one is somewhere in the block, and most often in no prefix.
         let span = if numbers.below(20) == 0 { 2048 } else { 1 << (32 - length) };
         let viewer = Ipv4Addr::from(first + numbers.below(span) as u32);
@@ -118,42 +143,44 @@ fn coverage(folder: &Path) {
         }
     }
     drop((addresses.into_inner().unwrap(), common.into_inner().unwrap()));
-    let ours = best(folder, "$POOLSYNC -c table.csv.toml coverage addresses > ours.txt");
+    let ours = best(folder, "$POOLSYNC -c table.toml coverage addresses > ours.txt");
     let theirs = best(folder, "grepcidr -c -f prefixes addresses > theirs.txt");
     ratio("coverage of 10,000,000 addresses, 100,000 prefixes", ours, theirs, "grepcidr -c");
     let json = Command::new(PROGRAM)
-        .args(["-c", "table.csv.toml", "coverage", "addresses", "--json"])
+        .args(["-c", "table.toml", "coverage", "addresses", "--json"])
         .current_dir(folder)
         .output()
         .unwrap();
     let json: serde_json::Value = serde_json::from_slice(&json.stdout).unwrap();
     let counted = std::fs::read_to_string(folder.join("theirs.txt")).unwrap();
     assert_eq!(json["covered"]["requests"].to_string(), counted.trim(), "the counts differ");
-    let ours = best(folder, "$POOLSYNC -c table.csv.toml coverage common.log > ours.txt");
+    let ours = best(folder, "$POOLSYNC -c table.toml coverage common.log > ours.txt");
     let theirs = best(folder, "awk '{print $1}' common.log > theirs.txt");
     ratio("coverage of a common log of 2,000,000 lines", ours, theirs, "awk '{print $1}'");
-    let whole = peak(folder, "$POOLSYNC -c table.csv.toml coverage addresses");
-    let part = peak(folder, "head -n 100000 addresses | $POOLSYNC -c table.csv.toml coverage -");
+    let whole = peak(folder, "$POOLSYNC -c table.toml coverage addresses");
+    let part = peak(folder, "head -n 100000 addresses | $POOLSYNC -c table.toml coverage -");
     println!("memory: {whole} MB for 10,000,000 lines, {part} MB for 100,000");
 }
 
 fn difference(folder: &Path) {
     let mut numbers = Numbers(2);
-    let (mut ours, mut old) = (String::from("range,edges\n"), String::new());
+    let (mut ours, mut old, mut rows) = (String::new(), String::new(), Vec::new());
     for at in 0..1_000_000_u32 {
         // Blocks of 512 from 16.0.0.0 on; a twentieth of the old rows is wrong, missing or dead.
-        let (net, length) = (Ipv4Addr::from((16 << 24) + at * 512), 24 + numbers.below(4));
-        writeln!(ours, "{net}/{length},e{}", at % 50).unwrap();
+        let (first, length) = ((16 << 24) + at * 512, 24 + numbers.below(4) as u32);
+        let net = Ipv4Addr::from(first);
+        rows.push((first, length, at % EDGES));
+        writeln!(ours, "{net}/{length},e{}", at % EDGES).unwrap();
         match numbers.below(60) {
-            0 => writeln!(old, "{net}/{length},e{}", (at + 1) % 50).unwrap(),
-            1 => writeln!(old, "{}/24,e1", Ipv4Addr::from((16 << 24) + at * 512 + 256)).unwrap(),
-            _ => writeln!(old, "{net}/{length},e{}", at % 50).unwrap(),
+            0 => writeln!(old, "{net}/{length},e{}", (at + 1) % EDGES).unwrap(),
+            1 => writeln!(old, "{}/24,e1", Ipv4Addr::from(first + 256)).unwrap(),
+            _ => writeln!(old, "{net}/{length},e{}", at % EDGES).unwrap(),
         }
     }
     std::fs::write(folder.join("million.csv"), ours).unwrap();
     std::fs::write(folder.join("old.csv"), old).unwrap();
-    site(folder, "million.csv");
-    let ours = best(folder, "$POOLSYNC -c million.csv.toml diff --against old.csv > ours.txt");
+    site(folder, "million", &rows);
+    let ours = best(folder, "$POOLSYNC -c million.toml diff --against old.csv > ours.txt");
     let theirs = best(folder, "bash -c 'sort million.csv > a.txt; sort old.csv > b.txt'");
     println!(
         "diff --against, 1,000,000 rows on either side: {ours:.2} s, beside {theirs:.2} s of sort: {:.1} times",

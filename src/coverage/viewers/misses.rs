@@ -16,6 +16,8 @@ const CAP_32: usize = 1 << 16;
 pub(super) struct Misses {
     /// By the upper 24 bits.
     v4: Vec<u16>,
+    /// By the upper 16 bits: whether a counter below was touched.
+    touched: Vec<bool>,
     /// How often a counter of IPv4 went over its top.
     over: HashMap<u32, u64>,
     by_48: HashMap<u64, u64>,
@@ -27,6 +29,7 @@ impl Default for Misses {
     fn default() -> Self {
         Self {
             v4: vec![0; 1 << 24],
+            touched: vec![false; 1 << 16],
             over: HashMap::new(),
             by_48: HashMap::new(),
             by_32: HashMap::new(),
@@ -44,6 +47,9 @@ impl Misses {
             if *counter == 0 {
                 *self.over.entry(address >> 8).or_default() += 1;
             }
+        }
+        if let Some(touched) = self.touched.get_mut((address >> 16) as usize) {
+            *touched = true;
         }
     }
 
@@ -69,9 +75,9 @@ impl Misses {
     pub(super) fn most(self, top: usize) -> Most {
         let mut most = Most { capped: !self.by_32.is_empty(), ..Most::default() };
         let mut heap = Top { heap: BinaryHeap::new(), top };
-        for (upper, counters) in (0u32..).zip(self.v4.chunks(1 << 8)) {
-            // Most of the space has none.
-            if *counters == [0; 1 << 8] && self.over.is_empty() {
+        for ((upper, counters), touched) in (0u32..).zip(self.v4.chunks(1 << 8)).zip(&self.touched) {
+            if !touched {
+                // Not even looked at: memory that was never written takes none.
                 continue;
             }
             let counters = (0u32..).zip(counters).filter_map(|(lower, count)| {

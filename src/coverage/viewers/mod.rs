@@ -15,6 +15,7 @@ mod ends;
 mod form;
 mod index;
 mod json;
+mod line;
 mod made;
 mod misses;
 mod report;

@@ -3,10 +3,11 @@
 use memchr::{memchr, memchr_iter};
 use serde::Serialize;
 
-use super::address::{WINDOW, Written, in_field, v4_line, v4_window};
+use super::address::{WINDOW, Written, in_field, v4_window};
 use super::clock;
 use super::count::{BATCH, Counter};
 use super::ends::{Ends, STRIP};
+use super::line::v4_line;
 use super::shape::{Reading, TimePlace, fields, in_brackets, shown};
 use super::times::Times;
 
