@@ -7,8 +7,6 @@
 
 #![allow(clippy::unwrap_used, clippy::panic)] // helpers of tests, as tests themselves
 
-#[path = "data/formats/fixture.rs"]
-mod fixture;
 mod support;
 
 use std::collections::BTreeSet;
@@ -19,13 +17,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
-use fixture::{edge, group, groups, snapshot};
 use poolsync::format::by_name;
 use poolsync::format::groups::groups_by_name;
 use poolsync::publish::{
     Argv, Canary, Export, FailureReason, GroupsFile, Manifest, Query, State, Target, publish,
 };
 use poolsync::table::{PoolName, Snapshot};
+use support::consumer::fixture::{self, edge, group, groups, snapshot};
 use support::program::wait_for;
 use support::scratch::Scratch;
 use support::snmpsim::is_root;

@@ -17,7 +17,7 @@ use super::repository;
 use super::scratch::Scratch;
 
 #[path = "../data/formats/fixture.rs"]
-mod fixture;
+pub mod fixture;
 
 /// The name that is asked for.
 pub const NAME: &str = "cdn.example.com";
