@@ -24,7 +24,7 @@ pub struct Table {
 }
 
 /// Entries of a table that follow each other.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub struct Entries<'a> {
     chunks: &'a [Arc<Vec<Entry>>],
     /// The first one's place in the first chunk.
@@ -314,12 +314,6 @@ impl<'a> Entries<'a> {
     /// The chunks, and what of each belongs to it.
     pub(super) fn pieces(self) -> impl Iterator<Item = (&'a Arc<Vec<Entry>>, &'a [Entry])> {
         self.chunks.iter().enumerate().map(move |(place, chunk)| (chunk, self.piece(place)))
-    }
-}
-
-impl Default for Entries<'_> {
-    fn default() -> Self {
-        Self { chunks: &[], start: 0, end: 0 }
     }
 }
 
