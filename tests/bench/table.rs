@@ -2,7 +2,7 @@
 //! beside what it is to be measured by. Run it with `cargo bench --bench table`; the ratios
 //! stand at the end.
 
-#![allow(clippy::unwrap_used, clippy::print_stdout, missing_docs)]
+#![allow(clippy::unwrap_used, clippy::print_stdout, missing_docs, unreachable_pub)]
 
 mod fleet;
 
