@@ -191,7 +191,7 @@ fn clustered(ranges: &[Range]) -> Vec<IpAddr> {
     let mut numbers = Numbers(19);
     let mut sorted = ranges.to_vec();
     sorted.sort_unstable();
-    let mut one = |numbers: &mut Numbers| {
+    let one = |numbers: &mut Numbers| {
         let all = if numbers.below(100) == 0 { sorted.len() } else { 1000 };
         let from = if all == 1000 { 400_000 } else { 0 };
         sorted[from + numbers.below(all as u64) as usize]
