@@ -179,13 +179,14 @@ fn take<'a>(octets: &mut &'a [u8], length: i64) -> Result<&'a [u8], Fault> {
     Ok(taken)
 }
 
-type Octets = Box<[u8]>;
+/// A pool's octets and its text.
+type Told = (Box<[u8]>, Box<[u8]>);
 
 /// Pool names, each kept once: a fleet has a hundred names on ten thousand routers.
 #[derive(Default)]
 struct Pools {
-    plain: HashMap<Octets, PoolName>,
-    told: HashMap<(Octets, Octets), PoolName>,
+    plain: HashMap<Box<[u8]>, PoolName>,
+    told: HashMap<Told, PoolName>,
 }
 
 impl Pools {
@@ -200,7 +201,7 @@ impl Pools {
             }
             return Ok(name);
         };
-        let key = (raw.into(), text.into());
+        let key: Told = (raw.into(), text.into());
         if let Some(name) = self.told.get(&key) {
             return Ok(name.clone());
         }

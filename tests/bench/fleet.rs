@@ -27,7 +27,7 @@ impl Numbers {
     }
 
     pub fn below(&mut self, end: u64) -> u64 {
-        (u128::from(self.next()) * u128::from(end) >> 64) as u64
+        ((u128::from(self.next()) * u128::from(end)) >> 64) as u64
     }
 }
 
@@ -69,7 +69,7 @@ pub fn claims() -> Vec<Claim> {
         [ranges(Family::V4, all / 5 * 4, &mut numbers), ranges(Family::V6, all / 5, &mut numbers)].concat();
     for place in (0..all).step_by(100) {
         let other = ranges[numbers.below(all as u64) as usize];
-        let (quarter, shift) = (other.span() / 4, if place % 200 == 0 { 1 } else { 3 });
+        let (quarter, shift) = (other.span() / 4, if place.is_multiple_of(200) { 1 } else { 3 });
         let first = other.first_bits() + quarter * shift;
         ranges[place] = Range::from_bits(other.family(), first, first + quarter * 2).unwrap();
     }

@@ -5,7 +5,7 @@
 //! entries, the MMDB), a second one (nothing new), the most memory that start-up, sweep,
 //! commit and export took, memory at rest, and the processor time of an interval.
 
-#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout, missing_docs)]
+#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout, missing_docs, unreachable_pub)]
 
 #[path = "snmp/agents.rs"]
 mod agents;

@@ -1,7 +1,7 @@
 //! The store beside SQLite's own program: a first commit of a million entries, small commits
 //! on top of them, and what a start reads. Run it with `cargo bench --bench store`.
 
-#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout, missing_docs)]
+#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout, missing_docs, unreachable_pub)]
 
 mod fleet;
 

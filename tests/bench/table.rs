@@ -2,7 +2,7 @@
 //! beside what it is to be measured by. Run it with `cargo bench --bench table`; the ratios
 //! stand at the end.
 
-#![allow(clippy::unwrap_used, clippy::print_stdout, missing_docs)]
+#![allow(clippy::unwrap_used, clippy::print_stdout, missing_docs, unreachable_pub)]
 
 mod fleet;
 
@@ -191,7 +191,7 @@ fn clustered(ranges: &[Range]) -> Vec<IpAddr> {
     let mut numbers = Numbers(19);
     let mut sorted = ranges.to_vec();
     sorted.sort_unstable();
-    let mut one = |numbers: &mut Numbers| {
+    let one = |numbers: &mut Numbers| {
         let all = if numbers.below(100) == 0 { sorted.len() } else { 1000 };
         let from = if all == 1000 { 400_000 } else { 0 };
         sorted[from + numbers.below(all as u64) as usize]
