@@ -9,8 +9,8 @@ use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use poolsync::snmp::{
-    Columns, Context, Credentials, Limits, Outcome, Reason, Secret, Session, TableRead, Target, Transport,
-    Value,
+    Columns, Context, Credentials, Learnt, Limits, Outcome, Reason, Secret, Session, TableRead, Target,
+    Transport, Value,
 };
 use support::scripted::{Act, Scripted, lossy};
 use support::wire::{
@@ -743,7 +743,9 @@ async fn start_and_end_of_a_row_are_of_one_moment_or_not_read() {
     })
     .await;
     let mut session = session(agent.address(), limits(PATIENT));
-    let read = session.table_of_one_moment(&Context::default(), &columns(), None, None, &[vec![2, 3]]).await;
+    let read = session
+        .table_of_one_moment(&Context::default(), &columns(), Learnt::default(), None, &[vec![2, 3]])
+        .await;
     assert_eq!((read.outcome, read.rows.len()), (Outcome::Complete, 10));
     for (index, cells) in &read.rows {
         let row = index[0];
@@ -762,8 +764,9 @@ async fn rows_behind_a_hole_are_read_again_and_rows_that_come_whole_are_not() {
     let read = async |objects: Objects| {
         let agent = agent(move |asked| vec![Act::Send(objects.answer(asked))]).await;
         let mut session = session(agent.address(), limits(PATIENT));
-        let read =
-            session.table_of_one_moment(&Context::default(), &columns(), None, None, &[vec![2, 3]]).await;
+        let read = session
+            .table_of_one_moment(&Context::default(), &columns(), Learnt::default(), None, &[vec![2, 3]])
+            .await;
         (read, session.cost().requests)
     };
     // 30 rows by 20, and the end.
@@ -793,6 +796,8 @@ async fn a_table_that_cannot_be_read_again_is_failed() {
     })
     .await;
     let mut session = session(agent.address(), limits(PATIENT));
-    let read = session.table_of_one_moment(&Context::default(), &columns(), None, None, &[vec![2, 3]]).await;
+    let read = session
+        .table_of_one_moment(&Context::default(), &columns(), Learnt::default(), None, &[vec![2, 3]])
+        .await;
     assert_failed(&read, Reason::AuthorizationError, "read again, as start and end", 30);
 }
