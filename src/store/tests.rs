@@ -69,7 +69,7 @@ async fn a_migration_of_an_existing_database_keeps_a_copy_of_it() {
     assert_eq!(store.load().await.unwrap().table.entries(), entries(3));
     store.close().await.unwrap();
     // The next start has nothing to do and makes no copy.
-    let copy = beside(&path, ".before-0002");
+    let copy = beside(&path, ".before-0003");
     let made = std::fs::metadata(&copy).unwrap().modified().unwrap();
     open_with(&path, &later).await.unwrap().close().await.unwrap();
     assert_eq!(std::fs::metadata(&copy).unwrap().modified().unwrap(), made);
