@@ -11,7 +11,7 @@ use std::net::{SocketAddr, UdpSocket};
 use std::time::{Duration, Instant};
 
 use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
-use nix::sys::resource::{Resource, setrlimit};
+use nix::sys::resource::{Resource, getrlimit, setrlimit};
 
 use crate::options::Options;
 use crate::wire::{ENTRY, OBJECT_ID, SYSTEM, arcs, head, integer, next, number, oid, tlv, whole};
@@ -148,14 +148,15 @@ fn answer(table: &Table, agent: u32, request: &[u8], most: usize, scratch: &mut 
 /// An answer that waits: when, by which socket, to whom.
 type Waiting = Reverse<(Instant, usize, SocketAddr, Vec<u8>)>;
 
-pub fn serve(options: &Options) {
+pub(crate) fn serve(options: &Options) {
     let count: usize = options.get("n", 1_000);
     let dead: usize = options.get("dead", 0);
     let port: u16 = options.get("port", 22_000);
     let delay = Duration::from_millis(options.get("delay-ms", 0));
     let most = options.get("max-size", 65_507);
     let table = Table::new(options.get("rows", 50), options.get("columns", 5));
-    setrlimit(Resource::RLIMIT_NOFILE, 1 << 16, 1 << 16).unwrap();
+    let (_, hard) = getrlimit(Resource::RLIMIT_NOFILE).unwrap();
+    setrlimit(Resource::RLIMIT_NOFILE, hard, hard).unwrap();
     let epoll = Epoll::new(EpollCreateFlags::empty()).unwrap();
     let sockets: Vec<UdpSocket> = (0..count + dead)
         .map(|agent| {

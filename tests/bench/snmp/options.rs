@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 use std::str::FromStr;
 
-pub struct Options(HashMap<String, String>);
+pub(crate) struct Options(HashMap<String, String>);
 
 impl Options {
-    pub fn parse(mut words: impl Iterator<Item = String>) -> Self {
+    pub(crate) fn parse(mut words: impl Iterator<Item = String>) -> Self {
         let mut options = HashMap::new();
         while let Some(key) = words.next() {
             let key = key.strip_prefix("--").unwrap_or_else(|| panic!("`{key}` is no option")).to_owned();
@@ -15,7 +15,7 @@ impl Options {
         Self(options)
     }
 
-    pub fn get<T: FromStr>(&self, key: &str, default: T) -> T {
+    pub(crate) fn get<T: FromStr>(&self, key: &str, default: T) -> T {
         self.0.get(key).map_or(default, |text| text.parse().unwrap_or_else(|_| panic!("--{key} {text}")))
     }
 }

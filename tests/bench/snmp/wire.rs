@@ -2,13 +2,13 @@
 //! our own.
 
 /// The table that agents serve: that of pools as old JUNOSe routers have it, from column 2.
-pub const ENTRY: [u32; 14] = [1, 3, 6, 1, 4, 1, 4874, 2, 2, 21, 1, 1, 1, 1];
+pub(crate) const ENTRY: [u32; 14] = [1, 3, 6, 1, 4, 1, 4874, 2, 2, 21, 1, 1, 1, 1];
 /// The system group.
-pub const SYSTEM: [u32; 7] = [1, 3, 6, 1, 2, 1, 1];
+pub(crate) const SYSTEM: [u32; 7] = [1, 3, 6, 1, 2, 1, 1];
 /// Who an agent says that it is.
-pub const OBJECT_ID: [u32; 12] = [1, 3, 6, 1, 4, 1, 4874, 1, 1, 1, 1, 1];
+pub(crate) const OBJECT_ID: [u32; 12] = [1, 3, 6, 1, 4, 1, 4874, 1, 1, 1, 1, 1];
 
-pub fn head(out: &mut Vec<u8>, tag: u8, length: usize) {
+pub(crate) fn head(out: &mut Vec<u8>, tag: u8, length: usize) {
     out.push(tag);
     match length {
         0..=0x7f => out.push(length as u8),
@@ -17,7 +17,7 @@ pub fn head(out: &mut Vec<u8>, tag: u8, length: usize) {
     }
 }
 
-pub fn tlv(tag: u8, contents: &[u8]) -> Vec<u8> {
+pub(crate) fn tlv(tag: u8, contents: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(contents.len() + 4);
     head(&mut out, tag, contents.len());
     out.extend(contents);
@@ -25,7 +25,7 @@ pub fn tlv(tag: u8, contents: &[u8]) -> Vec<u8> {
 }
 
 /// How many octets an element of these contents takes.
-pub fn whole(length: usize) -> usize {
+pub(crate) fn whole(length: usize) -> usize {
     length
         + if length < 0x80 {
             2
@@ -36,7 +36,7 @@ pub fn whole(length: usize) -> usize {
         }
 }
 
-pub fn oid(arcs: &[u32]) -> Vec<u8> {
+pub(crate) fn oid(arcs: &[u32]) -> Vec<u8> {
     let mut out = vec![(arcs[0] * 40 + arcs[1]) as u8];
     for arc in &arcs[2..] {
         let groups = (32 - arc.leading_zeros()).div_ceil(7).max(1);
@@ -47,7 +47,7 @@ pub fn oid(arcs: &[u32]) -> Vec<u8> {
     out
 }
 
-pub fn arcs(octets: &[u8], out: &mut Vec<u32>) {
+pub(crate) fn arcs(octets: &[u8], out: &mut Vec<u32>) {
     out.clear();
     out.extend([u32::from(octets[0]) / 40, u32::from(octets[0]) % 40]);
     let mut arc = 0;
@@ -60,14 +60,14 @@ pub fn arcs(octets: &[u8], out: &mut Vec<u32>) {
     }
 }
 
-pub fn integer(value: i64) -> Vec<u8> {
+pub(crate) fn integer(value: i64) -> Vec<u8> {
     let octets = value.to_be_bytes();
     let skip = octets.windows(2).take_while(|two| two[0] == 0 && two[1] < 0x80).count();
     octets[skip..].to_vec()
 }
 
 /// Tag and contents of the next element; the rest stays.
-pub fn next<'a>(from: &mut &'a [u8]) -> Option<(u8, &'a [u8])> {
+pub(crate) fn next<'a>(from: &mut &'a [u8]) -> Option<(u8, &'a [u8])> {
     let (&[tag, first], mut rest) = from.split_first_chunk::<2>()?;
     let mut length = usize::from(first);
     if first >= 0x80 {
@@ -80,7 +80,7 @@ pub fn next<'a>(from: &mut &'a [u8]) -> Option<(u8, &'a [u8])> {
     Some((tag, contents))
 }
 
-pub fn number(octets: &[u8]) -> i64 {
+pub(crate) fn number(octets: &[u8]) -> i64 {
     let start = if octets.first().is_some_and(|first| first & 0x80 != 0) { -1 } else { 0 };
     octets.iter().fold(start, |value, octet| (value << 8) | i64::from(*octet))
 }
