@@ -98,6 +98,7 @@ fn site(folder: &Path, name: &str, rows: &[(u32, u32, u32)]) {
             memories: &[],
             guard: &GuardMemory::default(),
             filled: true,
+            steering: None,
             acts: Acts::default(),
         };
         store.commit(commit).await.unwrap();
