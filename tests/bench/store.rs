@@ -113,6 +113,7 @@ async fn commit(store: &mut Store, changes: &[Change]) {
         memories: &[],
         guard: &guard,
         filled: true,
+        steering: None,
         acts: Acts::default(),
     };
     assert!(store.commit(commit).await.unwrap().made);
