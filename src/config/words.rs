@@ -1,7 +1,7 @@
 //! Lists of words in messages, and the word that was likely meant.
 
 /// How many words a list names: the keys of any table, but not all of ten thousand BASes.
-const MOST: usize = 25;
+const MOST: usize = 40;
 
 /// What was expected: `expected` and the words, in ticks.
 pub(super) fn expected<'w>(words: impl IntoIterator<Item = &'w str>) -> String {
@@ -88,8 +88,8 @@ mod tests {
         assert_eq!(expected(["a"]), "expected `a`");
         assert_eq!(expected(["a", "b"]), "expected `a` or `b`");
         assert_eq!(expected_near("edeg", ["edge"]), "did you mean `edge`?");
-        let many: Vec<String> = (0..30).map(|i| i.to_string()).collect();
-        assert!(expected(many.iter().map(String::as_str)).ends_with("`23`, `24` and 5 more"));
+        let many: Vec<String> = (0..45).map(|i| i.to_string()).collect();
+        assert!(expected(many.iter().map(String::as_str)).ends_with("`38`, `39` and 5 more"));
         assert_eq!(
             expected_near("c", ["a", "bb", "cd"]),
             "did you mean `cd`? expected one of `a`, `bb`, `cd`"
