@@ -229,6 +229,24 @@ async fn a_change_keeps_the_pair_before_and_reloads_once() {
     assert!(is_unchanged(&publish(&export, &second(), now()).await));
 }
 
+/// nginx, for one, looks at the second in which a file was changed, and at nothing else.
+#[tokio::test]
+async fn a_file_is_dated_in_a_later_second_than_the_one_it_replaces() {
+    let place = Place::new();
+    let export = place.export();
+    let dated = |name: &str| fs::metadata(place.path(name)).unwrap().mtime();
+    manifest(publish(&export, &first(), now()).await);
+    let ahead = std::time::UNIX_EPOCH + Duration::from_millis(4_102_444_800_250);
+    fs::File::open(place.path("edge.map")).unwrap().set_modified(ahead).unwrap();
+    manifest(publish(&export, &second(), now()).await);
+    assert_eq!(dated("edge.map"), 4_102_444_801);
+    // Otherwise the clock's time is as good as any.
+    let long_ago = std::time::UNIX_EPOCH + Duration::from_secs(1_000_000_000);
+    fs::File::open(place.path("edge.map")).unwrap().set_modified(long_ago).unwrap();
+    manifest(publish(&export, &first(), now()).await);
+    assert!(dated("edge.map") > 1_700_000_000, "{}", dated("edge.map"));
+}
+
 /// An edge gets another address: the table says the same, the groups do not.
 #[tokio::test]
 async fn groups_alone_may_change() {

@@ -1,10 +1,11 @@
 //! Single steps on single files. Each of them leaves the target whole, whenever the process
 //! or the machine dies.
 
-use std::fs::{self, File, OpenOptions, Permissions};
+use std::fs::{self, File, Metadata, OpenOptions, Permissions};
 use std::io::{self, ErrorKind, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt, fchown};
 use std::path::Path;
+use std::time::{Duration, UNIX_EPOCH};
 
 use sha2::{Digest, Sha256};
 
@@ -65,7 +66,10 @@ fn write(target: &Target, path: &Path, pieces: &[&[u8]], rights: Rights) -> io::
     }
     // The mode given at creation is subject to the umask.
     file.set_permissions(Permissions::from_mode(mode))?;
-    keep_owner(target, &file, mode)?;
+    if let Some(old) = metadata(target.path())? {
+        keep_owner(&old, &file, mode)?;
+        date_behind(&old, &file)?;
+    }
     if let Some(group) = group {
         give_to(&file, group)?;
     }
@@ -74,12 +78,7 @@ fn write(target: &Target, path: &Path, pieces: &[&[u8]], rights: Rights) -> io::
 
 /// Gives the new file the owner and group of the one it replaces. Where that is not allowed
 /// it only matters if the consumer reads by owner or group.
-fn keep_owner(target: &Target, new: &File, mode: u32) -> io::Result<()> {
-    let old = match fs::metadata(target.path()) {
-        Ok(old) => old,
-        Err(e) if e.kind() == ErrorKind::NotFound => return Ok(()),
-        Err(e) => return Err(e),
-    };
+fn keep_owner(old: &Metadata, new: &File, mode: u32) -> io::Result<()> {
     let made = new.metadata()?;
     if (made.uid(), made.gid()) == (old.uid(), old.gid()) {
         return Ok(());
@@ -90,6 +89,26 @@ fn keep_owner(target: &Target, new: &File, mode: u32) -> io::Result<()> {
             format!("cannot keep the owner {}:{} of the file before: {e}", old.uid(), old.gid()),
         )),
         _ => Ok(()),
+    }
+}
+
+/// Dates the new file in a later second than the one it replaces: consumers that look at the
+/// time of a file (nginx's geoip2) look at its seconds, and would never see the second of two
+/// within one.
+fn date_behind(old: &Metadata, new: &File) -> io::Result<()> {
+    if new.metadata()?.mtime() > old.mtime() {
+        return Ok(());
+    }
+    let next = u64::try_from(old.mtime()).unwrap_or_default().saturating_add(1);
+    // A time that the system cannot tell is no reason to publish nothing.
+    UNIX_EPOCH.checked_add(Duration::from_secs(next)).map_or(Ok(()), |time| new.set_modified(time))
+}
+
+fn metadata(path: &Path) -> io::Result<Option<Metadata>> {
+    match fs::metadata(path) {
+        Ok(found) => Ok(Some(found)),
+        Err(e) if e.kind() == ErrorKind::NotFound => Ok(None),
+        Err(e) => Err(e),
     }
 }
 
