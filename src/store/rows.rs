@@ -122,11 +122,13 @@ pub(super) async fn close_entries(
     generation: i64,
 ) -> Result<(), Fault> {
     for batch in entries.chunks(BATCH) {
+        // The signs say that no index can be made of the values: the other way round, each of
+        // all the entries that are valid would be looked up among these few.
         let sql = format!(
             "UPDATE entry SET to_gen = ? FROM (VALUES {}) AS v WHERE entry.to_gen = {OPEN} \
-             AND entry.space = v.column1 AND entry.family = v.column2 AND entry.first = v.column3 \
-             AND entry.last = v.column4 AND entry.owner = v.column5 AND entry.bas IS v.column6 \
-             AND entry.pool = v.column7 AND entry.vrf = v.column8 AND (entry.class IN (0, 3)) = v.column9",
+             AND entry.space = +v.column1 AND entry.family = +v.column2 AND entry.first = +v.column3 \
+             AND entry.last = +v.column4 AND entry.owner = +v.column5 AND entry.bas IS +v.column6 \
+             AND entry.pool = +v.column7 AND entry.vrf = +v.column8 AND (entry.class IN (0, 3)) = +v.column9",
             places(batch.len(), 9)
         );
         let mut put = Put::default();
