@@ -233,7 +233,7 @@ fn killed_between_any_two_steps_it_leaves_knot_on_a_whole_table() {
     // And while the server is being told: before it hears of it, and after.
     for (at, script) in ["kill -9 $PPID; \"$@\"", "\"$@\"; kill -9 $PPID"].iter().enumerate() {
         let next = 3 - now;
-        let over = scratch.join(&format!("over-{at}"));
+        let over = scratch.join(format!("over-{at}"));
         let words = format!("sh\n-c\n{script}; : > {}\nsh\n{reload}", over.display());
         let mut command = Command::new(std::env::current_exe().unwrap());
         command.args(["--exact", "publish_one", "--ignored", "--nocapture"]);
