@@ -8,7 +8,7 @@ use super::super::field::Field;
 use super::super::index::{self, IndexError};
 use super::super::rejected::{Reject, RejectReason};
 use super::Read;
-use crate::snmp::Value;
+use crate::snmp::{Cells, ValueRef};
 
 /// The rows of one table, in the router's order.
 pub(super) struct Rows<'a> {
@@ -22,13 +22,13 @@ pub(super) struct Rows<'a> {
 pub(super) struct Row<'a> {
     pub(super) arcs: &'a [u32],
     pub(super) parts: Vec<Field>,
-    cells: &'a [Option<Value>],
+    cells: Cells<'a>,
 }
 
 impl<'a> Rows<'a> {
     pub(super) fn new(table: &'a Table, read: Option<&'a Read>) -> Self {
         let mut rows = Self { table, rows: Vec::new(), bad: Vec::new() };
-        for (arcs, cells) in read.iter().flat_map(|read| &read.table.rows) {
+        for (arcs, cells) in read.iter().flat_map(|read| read.table.rows.iter()) {
             match index::decode(&table.parts, arcs) {
                 Ok(parts) => rows.rows.push(Row { arcs, parts, cells }),
                 Err(error) => rows.bad.push((arcs, error)),
@@ -59,14 +59,14 @@ impl<'a> Rows<'a> {
         let column = &self.table.columns[at];
         let place = || format!("column {} ({}) of {}", column.number, column.name, self.table.name);
         let value = match row.cells.get(at) {
-            Some(Some(Value::NoSuchObject | Value::NoSuchInstance | Value::EndOfMibView) | None) | None => {
+            Some(ValueRef::NoSuchObject | ValueRef::NoSuchInstance | ValueRef::EndOfMibView) | None => {
                 return match column.otherwise {
                     Some(Otherwise::Number(number)) => Ok(Field::Integer(number)),
                     Some(Otherwise::Field(other)) => self.field(row, other),
                     None => Err(Reject::new(RejectReason::MissingCell, format!("{} is missing", place()))),
                 };
             }
-            Some(Some(value)) => value,
+            Some(value) => value,
         };
         let kind = match column.form.address_type() {
             Some(field) => match self.field(row, field)? {
