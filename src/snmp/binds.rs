@@ -70,6 +70,7 @@ impl Binds {
         })
     }
 
+    #[inline]
     fn part(&self, at: u32, length: u32) -> &[u8] {
         let at = at as usize;
         self.octets.get(at..at + length as usize).unwrap_or_default()
@@ -100,6 +101,7 @@ impl List for Binds {
 }
 
 impl Place {
+    #[inline]
     fn moved(self, by: usize) -> Self {
         let by = narrow(by);
         Self { name: self.name + by, value: self.value + by, ..self }
@@ -109,6 +111,7 @@ impl Place {
 /// Where a varbind of the common form stands, and its length: each length of one octet, one
 /// just in the other, a name that is proper at first sight. None where it is of another form,
 /// be that good or bad.
+#[inline]
 fn short(octets: &[u8]) -> Option<(Place, usize)> {
     let (&[outer, whole, name_tag, name_length], rest) = octets.split_first_chunk::<4>()?;
     let (whole, name_length) = (usize::from(whole), usize::from(name_length));
@@ -137,13 +140,33 @@ fn short(octets: &[u8]) -> Option<(Place, usize)> {
 
 /// Whether a name is proper without counting its arcs: so short that they are not too many,
 /// none of them longer than four octets, the last one ended.
+#[inline]
 fn is_plainly_proper(name: &[u8]) -> bool {
-    let (mut run, mut longest) = (0_u8, 0_u8);
-    for octet in name {
-        run = if octet & 0x80 == 0 { 0 } else { run + 1 };
-        longest = longest.max(run);
+    if name.is_empty() || name.len() > 64 {
+        return false;
     }
-    !name.is_empty() && name.len() < 0x80 && run == 0 && longest < 4
+    // A bit for each octet that another one of the same arc follows, the first one lowest.
+    let (eights, rest) = name.as_chunks::<8>();
+    let (mut goes_on, mut at) = (0_u64, 0);
+    for eight in eights {
+        goes_on |= highest_bits(*eight) << at;
+        at += 8;
+    }
+    if !rest.is_empty() {
+        let mut last = [0; 8];
+        last.iter_mut().zip(rest).for_each(|(to, from)| *to = *from);
+        goes_on |= highest_bits(last) << at;
+    }
+    let ended = goes_on >> (name.len() - 1) == 0;
+    ended && goes_on & (goes_on >> 1) & (goes_on >> 2) & (goes_on >> 3) == 0
+}
+
+/// The highest bits of eight octets, that of the first one lowest.
+#[inline]
+fn highest_bits(octets: [u8; 8]) -> u64 {
+    // Each of the eight bits is moved to a place of its own among the uppermost eight.
+    let bits = (u64::from_le_bytes(octets) >> 7) & 0x0101_0101_0101_0101;
+    bits.wrapping_mul(0x0102_0408_1020_4080) >> 56
 }
 
 /// Where the next varbind stands, relative to its own start.
@@ -167,6 +190,7 @@ fn place(list: &mut Reader<'_>) -> Result<Place, Malformed> {
 }
 
 /// Places in a datagram are far below this.
+#[inline]
 fn narrow(place: usize) -> u32 {
     u32::try_from(place).unwrap_or(u32::MAX)
 }
@@ -234,6 +258,14 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn a_name_is_proper_at_first_sight_only_if_it_is(name in proptest::collection::vec(prop_oneof![Just(0x80_u8), Just(0xff), Just(1), Just(0x7f), any::<u8>()], 0..80)) {
+            let longest = name.split(|octet| octet & 0x80 == 0).map(<[u8]>::len).max();
+            let slow = (1..=64).contains(&name.len()) && name.last().is_some_and(|last| last & 0x80 == 0) && longest < Some(4);
+            prop_assert_eq!(is_plainly_proper(&name), slow);
+            prop_assert!(!slow || ber::oid(&name).is_some());
+        }
+
         #[test]
         fn a_list_is_the_same_encoded_and_decoded(pdu in any_pdu()) {
             let list = written(&pdu.varbinds);

@@ -57,9 +57,39 @@ impl fmt::Debug for Name {
 /// A pool's name. Its identity (equality, order, hash) is the raw octets that the router
 /// sent; the text is for display only.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct PoolName {
+#[serde(from = "Stored", into = "Stored")]
+pub struct PoolName(Kept);
+
+/// Most names are UTF-8, and need to be kept once.
+#[derive(Clone, Debug)]
+enum Kept {
+    /// The octets are the text.
+    Same(Arc<str>),
+    /// They are not: octets and text.
+    Other(Arc<[u8]>, Arc<str>),
+}
+
+/// A pool's name as it is written down.
+#[derive(Serialize, Deserialize)]
+#[serde(rename = "PoolName")]
+struct Stored {
     raw: Arc<[u8]>,
     text: Arc<str>,
+}
+
+impl From<Stored> for PoolName {
+    fn from(stored: Stored) -> Self {
+        match stored.raw.as_ref() == stored.text.as_bytes() {
+            true => Self(Kept::Same(stored.text)),
+            false => Self(Kept::Other(stored.raw, stored.text)),
+        }
+    }
+}
+
+impl From<PoolName> for Stored {
+    fn from(name: PoolName) -> Self {
+        Self { raw: name.raw().into(), text: name.text().into() }
+    }
 }
 
 impl PoolName {
@@ -67,7 +97,7 @@ impl PoolName {
     /// that is not.
     pub fn new(raw: &[u8]) -> Self {
         if let Ok(text) = std::str::from_utf8(raw) {
-            return Self { raw: raw.into(), text: text.into() };
+            return Self(Kept::Same(text.into()));
         }
         let mut text = String::with_capacity(raw.len());
         for chunk in raw.utf8_chunks() {
@@ -76,36 +106,41 @@ impl PoolName {
                 text.push_str(&format!("\\x{octet:02x}"));
             }
         }
-        Self { raw: raw.into(), text: text.into() }
+        Self(Kept::Other(raw.into(), text.into()))
     }
 
     /// A name whose text was decoded by somebody who knows its encoding.
     pub fn decoded(raw: &[u8], text: &str) -> Self {
-        Self { raw: raw.into(), text: text.into() }
+        Self(Kept::Other(raw.into(), text.into()))
     }
 
     /// The octets as the router sent them.
     pub fn raw(&self) -> &[u8] {
-        &self.raw
+        match &self.0 {
+            Kept::Same(text) => text.as_bytes(),
+            Kept::Other(raw, _) => raw,
+        }
     }
 
     /// The name for people.
     pub fn text(&self) -> &str {
-        &self.text
+        match &self.0 {
+            Kept::Same(text) | Kept::Other(_, text) => text,
+        }
     }
 
     /// The octets in hex, where they are not UTF-8 and the text alone would not tell.
     pub fn hex(&self) -> Option<String> {
-        match std::str::from_utf8(&self.raw) {
+        match std::str::from_utf8(self.raw()) {
             Ok(_) => None,
-            Err(_) => Some(self.raw.iter().map(|octet| format!("{octet:02x}")).collect()),
+            Err(_) => Some(self.raw().iter().map(|octet| format!("{octet:02x}")).collect()),
         }
     }
 }
 
 impl PartialEq for PoolName {
     fn eq(&self, other: &Self) -> bool {
-        self.raw == other.raw
+        self.raw() == other.raw()
     }
 }
 
@@ -119,18 +154,18 @@ impl PartialOrd for PoolName {
 
 impl Ord for PoolName {
     fn cmp(&self, other: &Self) -> Ordering {
-        self.raw.cmp(&other.raw)
+        self.raw().cmp(other.raw())
     }
 }
 
 impl Hash for PoolName {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        self.raw.hash(state);
+        self.raw().hash(state);
     }
 }
 
 impl fmt::Display for PoolName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(&self.text)
+        f.pad(self.text())
     }
 }

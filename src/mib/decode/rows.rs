@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::super::cell;
+use super::super::cell::{self, ColumnForm};
 use super::super::descriptor::{On, Otherwise, Own, Table};
 use super::super::field::Field;
-use super::super::index::{self, IndexError};
+use super::super::index::{self, Fields, IndexError};
 use super::super::rejected::{Reject, RejectReason};
 use super::Read;
 use crate::snmp::{Cells, ValueRef};
@@ -21,13 +21,14 @@ pub(super) struct Rows<'a> {
 /// One row.
 pub(super) struct Row<'a> {
     pub(super) arcs: &'a [u32],
-    pub(super) parts: Vec<Field>,
+    pub(super) parts: Fields,
     cells: Cells<'a>,
 }
 
 impl<'a> Rows<'a> {
     pub(super) fn new(table: &'a Table, read: Option<&'a Read>) -> Self {
-        let mut rows = Self { table, rows: Vec::new(), bad: Vec::new() };
+        let count = read.map_or(0, |read| read.table.rows.len());
+        let mut rows = Self { table, rows: Vec::with_capacity(count), bad: Vec::new() };
         for (arcs, cells) in read.iter().flat_map(|read| read.table.rows.iter()) {
             match index::decode(&table.parts, arcs) {
                 Ok(parts) => rows.rows.push(Row { arcs, parts, cells }),
@@ -52,6 +53,16 @@ impl<'a> Rows<'a> {
                 None => Err(Reject::new(RejectReason::BadIndex, "the index is shorter than its parts")),
             },
             Own::Column(column) => self.cell(row, column),
+        }
+    }
+
+    /// The octets of a column of text, where the row has them; for everything else, and all
+    /// that is wrong, there is `field`.
+    pub(super) fn text<'r>(&self, row: &'r Row<'_>, field: Own) -> Option<&'r [u8]> {
+        let Own::Column(at) = field else { return None };
+        match (self.table.columns.get(at)?.form, row.cells.get(at)?) {
+            (ColumnForm::Text, ValueRef::Octets(octets)) => Some(octets),
+            _ => None,
         }
     }
 
@@ -133,7 +144,7 @@ impl Joined {
         for (number, row) in there.rows.iter().enumerate() {
             let key = match on {
                 On::WholeIndex => vec![Field::Arcs(row.arcs.to_vec())],
-                On::Index(_) => row.parts.clone(),
+                On::Index(_) => row.parts.to_vec(),
                 On::Single => Vec::new(),
                 // A row whose name cannot be read is joined to nothing.
                 On::Column { column, .. } => match there.field(row, Own::Column(*column)) {

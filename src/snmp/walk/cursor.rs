@@ -134,7 +134,8 @@ impl Walk {
             Ok(row) => cursor.row = Some(row),
             Err(Full) => return Err(Failure::new(Reason::TooLarge, "more rows than memory holds")),
         }
-        std::mem::swap(&mut cursor.position, &mut self.index);
+        cursor.position.clear();
+        cursor.position.extend_from_slice(&self.index);
         Ok(())
     }
 

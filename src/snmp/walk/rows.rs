@@ -131,6 +131,7 @@ impl Rows {
     }
 
     /// Puts a value, as it is encoded, into a cell.
+    #[inline]
     pub(in crate::snmp) fn put(&mut self, row: u32, column: usize, tag: u8, octets: &[u8]) -> Result<(), Full> {
         let at = narrow(self.octets.len())?;
         let length = narrow(octets.len())?;
@@ -154,12 +155,14 @@ impl Rows {
     }
 
     /// The index of a row by its number.
+    #[inline]
     pub(in crate::snmp) fn index(&self, row: u32) -> &[u32] {
         let Some(place) = self.indexes.get(row as usize) else { return &[] };
         self.arcs.get(place.at as usize..place.at as usize + place.length as usize).unwrap_or_default()
     }
 
     /// Tag and octets of a cell.
+    #[inline]
     pub(in crate::snmp) fn raw(&self, row: u32, column: usize) -> Option<(u8, &[u8])> {
         let first = (row as usize).checked_mul(self.width)?;
         let cell = self.cells.get(first..first + self.width)?.get(column)?;
@@ -167,6 +170,7 @@ impl Rows {
         (cell.tag != MISSING).then_some((cell.tag, octets))
     }
 
+    #[inline]
     fn cell_mut(&mut self, row: u32, column: usize) -> Option<&mut Cell> {
         let first = (row as usize).checked_mul(self.width)?;
         self.cells.get_mut(first..first + self.width)?.get_mut(column)
@@ -196,6 +200,7 @@ fn narrow(count: usize) -> Result<u32, Full> {
 
 impl<'a> Cells<'a> {
     /// The cell of a column; none where the row lacks it.
+    #[inline]
     pub fn get(self, column: usize) -> Option<ValueRef<'a>> {
         self.rows.raw(self.row, column).map(|(tag, octets)| ValueRef::read(tag, octets))
     }
