@@ -331,9 +331,11 @@ impl Session {
         let question = Question { context, kind, once: &[], oids: &asked.oids, repetitions, tries };
         let before = self.line.cost.bytes;
         let pdu = self.ask(question).await?;
+        let quick = self.line.was_quick();
         let good = Good {
             whole: pdu.varbinds.len() as u64 >= asked.oids.len() as u64 * u64::from(repetitions),
             octets: self.line.cost.bytes - before,
+            quick,
         };
         walk.take(asked, pdu.varbinds.iter(), bulk).map_err(|failure| Fault::of(failure, &question))?;
         Ok(good)

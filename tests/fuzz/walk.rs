@@ -53,7 +53,11 @@ pub(in crate::snmp) fn drive(bytes: &mut Bytes<'_>) {
         assert_eq!(walk.rows.to_map(), slow.rows);
         match taken {
             Ok(()) => {
-                stride.good(Good { whole: count > 0, octets: u64::try_from(count).unwrap_or(0) * 40 });
+                stride.good(Good {
+                    whole: count > 0,
+                    octets: u64::try_from(count).unwrap_or(0) * 40,
+                    quick: count % 2 == 0,
+                });
                 answered = asked.oids;
             }
             Err(failure) if failure.reason == Reason::Malformed && stride.smaller(Trouble::TooMuch) => {}

@@ -112,8 +112,7 @@ impl Walk {
                     return Ok(());
                 }
                 ValueRef::NoSuchObject | ValueRef::NoSuchInstance => {
-                    let detail =
-                        format!("{} came with noSuchObject or noSuchInstance in a walk", bind.oid());
+                    let detail = format!("{} came with noSuchObject or noSuchInstance in a walk", bind.oid());
                     return Err(Failure::new(Reason::Malformed, detail));
                 }
                 _ => {}
@@ -127,7 +126,7 @@ impl Walk {
         }
         self.inside = true;
         let row = self.rows.row(&self.index, cursor.row).and_then(|row| {
-            self.rows.put(row, column, bind.tag, bind.octets)?;
+            self.rows.put(row, column, bind.tag.into(), bind.octets)?;
             Ok(row)
         });
         match row {

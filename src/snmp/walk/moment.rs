@@ -2,9 +2,9 @@
 //! change. What did not come in one answer is read again, and compared.
 
 use super::cursor::Cursor;
-use super::rows::Rows;
+use super::rows::{self, Rows};
 use super::{Columns, Learnt, Outcome, Session, TableRead};
-use crate::snmp::{Context, ValueRef};
+use crate::snmp::Context;
 
 /// Columns whose cells make one thing, and the rows whose cells of them may have come in
 /// different answers.
@@ -119,22 +119,21 @@ impl Session {
 }
 
 /// Gives the rows that came apart their cells of one moment, or none.
-fn settle(rows: &mut Rows, group: &Together, again: &Rows, then: &Together) {
-    for row in rows.numbers() {
-        let index = rows.index(row);
+fn settle(table: &mut Rows, group: &Together, again: &Rows, then: &Together) {
+    for row in table.numbers() {
+        let index = table.index(row);
         if !group.is_apart(index) {
             continue;
         }
         let (twice, second) = (then.is_apart(index), again.find(index));
         for (place, column) in group.columns.iter().enumerate() {
             let new = second.and_then(|second| again.raw(second, place));
-            let read = |(tag, octets)| ValueRef::read(tag, octets);
+            let read = |(tag, octets)| rows::read(tag, octets);
             // What came apart a second time must at least be the same.
             match new {
-                Some(_) if twice && rows.raw(row, *column).map(read) == new.map(read) => {}
-                // There is room for what came a second time as well.
-                Some((tag, octets)) if !twice => drop(rows.put(row, *column, tag, octets)),
-                _ => rows.clear(row, *column),
+                Some(_) if twice && table.raw(row, *column).map(read) == new.map(read) => {}
+                Some((tag, octets)) if !twice && table.put(row, *column, tag, octets).is_ok() => {}
+                _ => table.clear(row, *column),
             }
         }
     }

@@ -59,7 +59,7 @@ impl Session {
         let cells = binds.behind(once.len());
         let whole = cells.len() as u64 >= asked.oids.len() as u64 * u64::from(repetitions);
         walk.take(&asked, cells, true).map_err(|failure| Fault::of(failure, &question).failure)?;
-        stride.good(Good { whole, octets: self.line.cost.bytes - before });
+        stride.good(Good { whole, octets: self.line.cost.bytes - before, quick: self.line.was_quick() });
         let values = objects
             .into_iter()
             .zip(scalars)

@@ -9,7 +9,9 @@ use crate::snmp::encode::Writer;
 use crate::snmp::{Value, ValueRef};
 
 /// No value has this tag: it is the first octet of a tag of several, which are refused.
-const MISSING: u8 = 0x1f;
+const MISSING: u16 = 0x1f;
+/// Beside the tag of a value that is said to be undecodable, whatever its octets.
+const UNDECODABLE: u16 = 0x100;
 
 /// The rows of a table by index, with a cell for each column that was asked for.
 #[derive(Clone, Default)]
@@ -38,7 +40,8 @@ struct Place {
 struct Cell {
     at: u32,
     length: u32,
-    tag: u8,
+    /// The tag, or one of the marks above.
+    tag: u16,
 }
 
 /// The cells of a row.
@@ -100,7 +103,8 @@ impl Rows {
         let Some(value) = value else { return self.clear(row, column) };
         let mut writer = Writer::new();
         let (tag, octets) = writer.parts(value);
-        let _ = self.put(row, column, tag, &octets);
+        let mark = if matches!(value, Value::Undecodable { .. }) { UNDECODABLE } else { 0 };
+        let _ = self.put(row, column, u16::from(tag) | mark, &octets);
     }
 
     /// The number of the row of an index, which is made where it is not there. `before`: the
@@ -132,7 +136,13 @@ impl Rows {
 
     /// Puts a value, as it is encoded, into a cell.
     #[inline]
-    pub(in crate::snmp) fn put(&mut self, row: u32, column: usize, tag: u8, octets: &[u8]) -> Result<(), Full> {
+    pub(in crate::snmp) fn put(
+        &mut self,
+        row: u32,
+        column: usize,
+        tag: u16,
+        octets: &[u8],
+    ) -> Result<(), Full> {
         let at = narrow(self.octets.len())?;
         let length = narrow(octets.len())?;
         if let Some(cell) = self.cell_mut(row, column) {
@@ -163,7 +173,7 @@ impl Rows {
 
     /// Tag and octets of a cell.
     #[inline]
-    pub(in crate::snmp) fn raw(&self, row: u32, column: usize) -> Option<(u8, &[u8])> {
+    pub(in crate::snmp) fn raw(&self, row: u32, column: usize) -> Option<(u16, &[u8])> {
         let first = (row as usize).checked_mul(self.width)?;
         let cell = self.cells.get(first..first + self.width)?.get(column)?;
         let octets = self.octets.get(cell.at as usize..cell.at as usize + cell.length as usize)?;
@@ -194,6 +204,16 @@ impl Rows {
     }
 }
 
+/// The value of a cell as it is kept.
+#[inline]
+pub(super) fn read(tag: u16, octets: &[u8]) -> ValueRef<'_> {
+    let [mark, octet] = tag.to_be_bytes();
+    match mark {
+        0 => ValueRef::read(octet, octets),
+        _ => ValueRef::Undecodable { tag: octet, octets },
+    }
+}
+
 fn narrow(count: usize) -> Result<u32, Full> {
     u32::try_from(count).map_err(|_| Full)
 }
@@ -202,7 +222,7 @@ impl<'a> Cells<'a> {
     /// The cell of a column; none where the row lacks it.
     #[inline]
     pub fn get(self, column: usize) -> Option<ValueRef<'a>> {
-        self.rows.raw(self.row, column).map(|(tag, octets)| ValueRef::read(tag, octets))
+        self.rows.raw(self.row, column).map(|(tag, octets)| read(tag, octets))
     }
 
     /// The cells, column by column.
@@ -222,7 +242,9 @@ impl PartialEq for Rows {
 
 impl fmt::Debug for Rows {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_map().entries(self.iter().map(|(index, cells)| (index, cells.iter().collect::<Vec<_>>()))).finish()
+        f.debug_map()
+            .entries(self.iter().map(|(index, cells)| (index, cells.iter().collect::<Vec<_>>())))
+            .finish()
     }
 }
 
