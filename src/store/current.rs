@@ -5,19 +5,15 @@
 //! rows into a few values, and while one page is read here it packs the next one on its own
 //! thread.
 
-use std::collections::HashMap;
-
 use sqlx::{Row, SqliteConnection};
 
 use super::error::Fault;
 use super::names::Names;
-use super::rows::range;
-use crate::table::{Class, Entry, Name, PoolName};
+use super::rows::{named, range};
+use crate::table::{Class, Entry, Name, PoolNames};
 
 /// Rows of one page.
 const PAGE: i64 = 8192;
-/// So many pool names are kept once each. Where a fleet has more, the rest are repeated.
-const POOLS: usize = 1 << 16;
 
 /// The next space and family that have entries now.
 const NEXT_GROUND: &str = "SELECT space, family FROM entry WHERE to_gen = 9223372036854775807 \
@@ -52,9 +48,9 @@ struct Page {
 pub(super) async fn read_current(
     conn: &mut SqliteConnection,
     names: &Names,
+    pools: &mut PoolNames,
     mut each: impl FnMut(Entry) + Send,
 ) -> Result<(), Fault> {
-    let mut pools = Pools::default();
     let mut ground = (i64::MIN, 0u8);
     loop {
         let next = sqlx::query(NEXT_GROUND).bind(ground.0).bind(i64::from(ground.1));
@@ -65,7 +61,7 @@ pub(super) async fn read_current(
         while let Some(read) = page {
             let last = read.last()?;
             let (next, done) = tokio::join!(biased; Page::behind(conn, ground, last), async {
-                read.entries(&space, ground.1, names, &mut pools, &mut each)
+                read.entries(&space, ground.1, names, pools, &mut each)
             });
             done?;
             page = next?;
@@ -121,7 +117,7 @@ impl Page {
         space: &Name,
         family: u8,
         names: &Names,
-        pools: &mut Pools,
+        pools: &mut PoolNames,
         each: &mut impl FnMut(Entry),
     ) -> Result<(), Fault> {
         let (mut owners, mut bases, mut vrfs) =
@@ -146,7 +142,7 @@ impl Page {
                 range: range(family, bits(first), bits(last))?,
                 owner: names.name(next(&mut owners)?)?,
                 bas: if bas == 0 { None } else { Some(names.name(bas)?) },
-                pool: pools.name(raw, text)?,
+                pool: named(pools, raw, text)?,
                 vrf: names.name(next(&mut vrfs)?)?,
                 class: class.ok_or_else(|| broken("an entry of an unknown class"))?,
             });
@@ -177,40 +173,4 @@ fn take<'a>(octets: &mut &'a [u8], length: i64) -> Result<&'a [u8], Fault> {
     let (taken, rest) = split.ok_or_else(|| broken("a pool's name of another length"))?;
     *octets = rest;
     Ok(taken)
-}
-
-/// A pool's octets and its text.
-type Told = (Box<[u8]>, Box<[u8]>);
-
-/// Pool names, each kept once: a fleet has a hundred names on ten thousand routers.
-#[derive(Default)]
-struct Pools {
-    plain: HashMap<Box<[u8]>, PoolName>,
-    told: HashMap<Told, PoolName>,
-}
-
-impl Pools {
-    fn name(&mut self, raw: &[u8], text: Option<&[u8]>) -> Result<PoolName, Fault> {
-        let Some(text) = text else {
-            if let Some(name) = self.plain.get(raw) {
-                return Ok(name.clone());
-            }
-            let name = PoolName::new(raw);
-            if self.plain.len() < POOLS {
-                self.plain.insert(raw.into(), name.clone());
-            }
-            return Ok(name);
-        };
-        let key: Told = (raw.into(), text.into());
-        if let Some(name) = self.told.get(&key) {
-            return Ok(name.clone());
-        }
-        let decoded = std::str::from_utf8(text);
-        let decoded = decoded.map_err(|_| broken("a text of a pool's name that is not UTF-8"))?;
-        let name = PoolName::decoded(raw, decoded);
-        if self.told.len() < POOLS {
-            self.told.insert(key, name.clone());
-        }
-        Ok(name)
-    }
 }
