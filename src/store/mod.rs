@@ -17,7 +17,7 @@
 //! | `history` | what became of addresses, or of a BAS |
 //! | `acts`, `usage` | pins, drains, and who said so; how much of the pools is in use |
 //! | `groups`, `memory` | groups; what is remembered per BAS and by the guard |
-//! | `rows`, `current` | rows in bulk; the table of now |
+//! | `rows`, `current`, `owned` | rows in bulk; the table of now; who owns what in it |
 //! | `names`, `time` | names and times as numbers |
 //! | `transaction` | how the owner reads and writes |
 //! | `keep`, `restore` | pruning and copies; putting one back |
@@ -34,6 +34,7 @@ mod lock;
 mod memory;
 mod names;
 mod open;
+mod owned;
 mod read;
 mod reader;
 mod restore;
@@ -56,6 +57,7 @@ pub use error::StoreError;
 pub use history::{Lifetime, Topic};
 pub use keep::Pruned;
 pub use open::Settings;
+pub use owned::{Owned, Owner};
 pub use read::{Generation, Loaded, Past};
 pub use reader::Reader;
 pub use restore::{Restored, restore};

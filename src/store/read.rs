@@ -84,14 +84,14 @@ pub struct Generation {
     pub groups: bool,
 }
 
-struct Meta {
-    session: Session,
-    filled: bool,
+pub(super) struct Meta {
+    pub(super) session: Session,
+    pub(super) filled: bool,
     oldest: i64,
     shown: Option<i64>,
 }
 
-async fn meta(conn: &mut SqliteConnection) -> Result<Meta, Fault> {
+pub(super) async fn meta(conn: &mut SqliteConnection) -> Result<Meta, Fault> {
     let row = sqlx::query("SELECT session, filled, oldest, shown FROM meta").fetch_optional(conn).await?;
     let row = row.ok_or_else(|| Fault::Damaged("it has no session".to_owned()))?;
     let session: i64 = row.try_get(0)?;
