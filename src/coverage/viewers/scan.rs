@@ -1,6 +1,6 @@
 //! Lines to counts.
 
-use memchr::{memchr, memchr_iter};
+use memchr::memchr;
 use serde::Serialize;
 
 use super::address::{WINDOW, Written, in_field, v4_window};
@@ -9,6 +9,7 @@ use super::count::{BATCH, Counter};
 use super::ends::{Ends, STRIP};
 use super::line::v4_line;
 use super::shape::{Reading, TimePlace, fields, in_brackets, shown};
+use super::stamp::Stamp;
 use super::times::Times;
 
 /// How many unreadable lines are shown.
@@ -41,6 +42,8 @@ pub(super) struct Scan<'a> {
     pub(super) lines: Lines,
     /// The last time in brackets, its seconds left out, and what it is.
     minute: Option<([u8; 23], Option<i64>)>,
+    /// What the last line had behind its address.
+    stamp: Option<Stamp>,
 }
 
 impl<'a> Scan<'a> {
@@ -51,7 +54,7 @@ impl<'a> Scan<'a> {
             Reading::Json { timed, .. } => *timed,
         };
         let times = timed.then(Times::new);
-        Self { reading, counter, times, lines: Lines::default(), minute: None }
+        Self { reading, counter, times, lines: Lines::default(), minute: None, stamp: None }
     }
 
     /// Takes a piece of whole lines.
@@ -116,25 +119,54 @@ impl<'a> Scan<'a> {
 
     /// Lines that begin with an address.
     fn leading(&mut self, piece: &[u8], time: TimePlace) {
-        let mut from = 0;
-        // The last line of the file may lack its end.
-        let open = (!piece.ends_with(b"\n")).then_some(piece.len());
-        for end in memchr_iter(b'\n', piece).chain(open) {
-            let line = piece.get(from..end).unwrap_or_default();
-            let quick = piece.get(from..).and_then(|rest| rest.first_chunk::<WINDOW>()).and_then(|window| {
+        let mut rest = piece;
+        while !rest.is_empty() {
+            let quick = rest.first_chunk::<WINDOW>().and_then(|window| {
                 let (address, length) = v4_window(window)?;
                 matches!(window.get(length), Some(b' ' | b'\t')).then_some((address, length))
             });
-            match quick {
-                Some((address, length)) => {
-                    self.lines.all += 1;
+            let Some((address, length)) = quick else {
+                let (line, behind) = cut(rest);
+                self.line(line);
+                rest = behind;
+                continue;
+            };
+            self.lines.all += 1;
+            let behind = rest.get(length..).unwrap_or_default();
+            rest = match self.stamped(behind) {
+                Some(stamp) => cut(behind.get(stamp..).unwrap_or_default()).1,
+                None => {
+                    let (line, next) = cut(rest);
                     self.at(line, length, time);
-                    self.counter.v4(address);
+                    self.stamp = self.stamp_of(line.get(length..).unwrap_or_default(), time);
+                    next
                 }
-                None => self.line(line),
-            }
-            from = end + 1;
+            };
+            self.counter.v4(address);
         }
+    }
+
+    /// Takes the time of a line that has that of the one before, to the minute; gives how far
+    /// that is. A line that has not gives nothing.
+    #[inline(always)]
+    fn stamped(&mut self, behind: &[u8]) -> Option<usize> {
+        let stamp = self.stamp.as_ref()?;
+        if !stamp.fits(behind.first_chunk()?) {
+            return None;
+        }
+        if let Some(times) = &mut self.times {
+            times.at(stamp.second, &mut self.counter);
+        }
+        Some(stamp.length)
+    }
+
+    /// What a line has behind its address, for the next line to be held against.
+    fn stamp_of(&mut self, behind: &[u8], time: TimePlace) -> Option<Stamp> {
+        if time != TimePlace::Brackets {
+            return None;
+        }
+        let second = self.minute(behind);
+        Stamp::of(behind, second)
     }
 
     /// The time of a line of fields, looked for from a place on.
