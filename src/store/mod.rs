@@ -18,6 +18,7 @@
 //! | `acts`, `usage` | pins, drains, and who said so; how much of the pools is in use |
 //! | `groups`, `memory` | groups; what is remembered per BAS and by the guard |
 //! | `rows`, `current`, `owned` | rows in bulk; the table of now; who owns what in it |
+//! | `digest` | what a table adds up to |
 //! | `names`, `time` | names and times as numbers |
 //! | `transaction` | how the owner reads and writes |
 //! | `keep`, `restore` | pruning and copies; putting one back |
@@ -26,6 +27,7 @@
 mod acts;
 mod commit;
 mod current;
+mod digest;
 mod error;
 mod groups;
 mod history;

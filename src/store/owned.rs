@@ -9,9 +9,9 @@ use sqlx::SqliteConnection;
 
 use super::commit::Newest;
 use super::current::{self, Kept};
+use super::digest::Digest;
 use super::error::Fault;
 use super::names::Names;
-use super::rows::Digest;
 use super::{acts, groups, memory, read, time};
 use crate::address::Range;
 use crate::table::{Class, Groups, Memory, Name, Session};

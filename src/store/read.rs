@@ -9,11 +9,12 @@ use sqlx::{Row, SqliteConnection};
 use super::acts;
 use super::commit::{Known, Newest};
 use super::current;
+use super::digest::Digest;
 use super::error::Fault;
 use super::groups;
 use super::memory;
 use super::names::Names;
-use super::rows::{self, Digest, OPEN, Span};
+use super::rows::{self, OPEN, Span};
 use super::time;
 use crate::address::Range;
 use crate::table::{

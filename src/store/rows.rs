@@ -8,6 +8,7 @@ use serde::Deserialize;
 use sqlx::sqlite::SqliteArguments;
 use sqlx::{Arguments, AssertSqlSafe, Encode, Row, Sqlite, SqliteConnection, Type};
 
+use super::digest;
 use super::error::Fault;
 use super::names::Names;
 use crate::address::{Family, Range};
@@ -140,7 +141,7 @@ pub(super) async fn close_entries(
             put.value(entry.bas.as_ref().map(|bas| names.id(bas)));
             put.value(entry.pool.raw());
             put.value(names.id(&entry.vrf));
-            put.value(i64::from(is_static(entry.class)));
+            put.value(i64::from(digest::is_static(entry.class)));
         }
         let closed = put.execute(conn, sql).await?;
         if closed != batch.len() as u64 {
@@ -340,105 +341,5 @@ impl Pools {
         };
         *self = Self { raw: raw.to_owned(), text: text.map(str::to_owned), name: Some(name.clone()) };
         Ok(name)
-    }
-}
-
-const fn is_static(class: Class) -> bool {
-    matches!(class, Class::Fill | Class::Override)
-}
-
-/// What entries add up to: a wrapping sum of hashes, so that a table can be checked against
-/// its generation in whatever order it is read, and a change is a few additions.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Digest(u64);
-
-impl Digest {
-    pub(super) const fn from_stored(stored: i64) -> Self {
-        Self(stored.cast_unsigned())
-    }
-
-    pub(super) const fn stored(self) -> i64 {
-        self.0.cast_signed()
-    }
-
-    pub(super) fn add(&mut self, entry: &Entry) {
-        self.0 = self.0.wrapping_add(hash(entry));
-    }
-
-    /// Adds an entry by its parts: space, owner, BAS and VRF, and the octets of the pool.
-    pub(super) fn add_parts(
-        &mut self,
-        range: Range,
-        class: Class,
-        [space, owner, vrf]: [&str; 3],
-        bas: Option<&str>,
-        pool: &[u8],
-    ) {
-        let texts = [space, owner, bas.unwrap_or_default(), vrf];
-        self.0 = self.0.wrapping_add(hash_of(range, is_static(class), bas.is_some(), texts, pool));
-    }
-
-    pub(super) fn subtract(&mut self, entry: &Entry) {
-        self.0 = self.0.wrapping_sub(hash(entry));
-    }
-}
-
-/// FNV-1a over what [`close_entries`] compares. Never to change: it is in every database.
-fn hash(entry: &Entry) -> u64 {
-    let bas = entry.bas.as_deref();
-    hash_of(
-        entry.range,
-        is_static(entry.class),
-        bas.is_some(),
-        [&*entry.space, &*entry.owner, bas.unwrap_or_default(), &*entry.vrf],
-        entry.pool.raw(),
-    )
-}
-
-/// The same of parts: space, owner, BAS and VRF, and the octets of the pool.
-fn hash_of(range: Range, is_static: bool, has_bas: bool, texts: [&str; 4], pool: &[u8]) -> u64 {
-    let mut hash = Fnv(0xcbf2_9ce4_8422_2325);
-    hash.eat(&[range.family().number(), u8::from(is_static), u8::from(has_bas)]);
-    hash.eat_number(range.first_bits(), 16);
-    hash.eat_number(range.last_bits(), 16);
-    for text in texts {
-        hash.eat_number(text.len() as u128, 8);
-        hash.eat(text.as_bytes());
-    }
-    hash.eat(pool);
-    hash.0
-}
-
-struct Fnv(u64);
-
-impl Fnv {
-    const PRIME: u64 = 0x0000_0100_0000_01b3;
-
-    /// What so many zeros do to a hash: each only multiplies it.
-    const ZEROS: [u64; 17] = {
-        let mut powers = [1u64; 17];
-        let mut zeros = 1;
-        while zeros < 17 {
-            powers[zeros] = powers[zeros - 1].wrapping_mul(Self::PRIME);
-            zeros += 1;
-        }
-        powers
-    };
-
-    #[inline(always)]
-    fn eat(&mut self, octets: &[u8]) {
-        for octet in octets {
-            self.0 = (self.0 ^ u64::from(*octet)).wrapping_mul(Self::PRIME);
-        }
-    }
-
-    /// The last octets of a number, the highest first: most begin with zeros.
-    #[inline(always)]
-    fn eat_number(&mut self, number: u128, width: usize) {
-        let zeros = (number.leading_zeros() / 8) as usize;
-        let octets = number.to_be_bytes();
-        self.0 =
-            self.0.wrapping_mul(Self::ZEROS.get((zeros + width).saturating_sub(16)).copied().unwrap_or(1));
-        self.eat(octets.get(zeros.max(16 - width)..).unwrap_or_default());
     }
 }

@@ -100,6 +100,32 @@ mod tests {
         }
     }
 
+    proptest! {
+        /// In quotes a cell is read the thorough way.
+        #[test]
+        fn a_table_is_the_same_in_quotes(
+            rows in proptest::collection::vec(
+                ("(10\\.0\\.[0-9]{1,3}\\.(0|64|128|1)/(2[4-9]|3[0-3]))|2001:db8::/32|10\\.1\\.0\\.[0-9]-10\\.2\\.0\\.0|x", "e[0-9]?|'=x|e1;e2| e1 |"),
+                1..30,
+            ),
+        ) {
+            use crate::coverage::{Legacy, ReadOptions};
+            let table = |quote: &str| {
+                let rows = rows.iter().map(|(range, name)| format!("{quote}{range}{quote},{quote}{name}{quote}\n"));
+                let text = format!("range,edges\n{}", rows.collect::<String>());
+                Legacy::read(text.as_bytes(), &ReadOptions::default())
+            };
+            match (table(""), table("\"")) {
+                (Ok(plain), Ok(quoted)) => {
+                    prop_assert_eq!(plain.rows, quoted.rows);
+                    let lines = |all: &[crate::coverage::Remark]| all.iter().map(|r| (r.line, r.kind)).collect::<Vec<_>>();
+                    prop_assert_eq!(lines(&plain.remarks), lines(&quoted.remarks));
+                }
+                (plain, quoted) => prop_assert_eq!(plain.is_err(), quoted.is_err()),
+            }
+        }
+    }
+
     #[test]
     fn the_first_and_the_longest() {
         let all = |text: &str| prefix(text.as_bytes()).map(|range| range.to_string());

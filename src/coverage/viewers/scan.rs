@@ -9,7 +9,7 @@ use super::count::{BATCH, Counter};
 use super::ends::{Ends, STRIP};
 use super::line::v4_line;
 use super::shape::{Reading, TimePlace, fields, in_brackets, shown};
-use super::stamp::Stamp;
+use super::stamp::{Stamp, are_seconds};
 use super::times::Times;
 
 /// How many unreadable lines are shown.
@@ -187,7 +187,8 @@ impl<'a> Scan<'a> {
     fn minute(&mut self, line: &[u8]) -> Option<i64> {
         let text = in_brackets(line)?;
         let (head, zone) = (text.first_chunk::<17>()?, text.last_chunk::<6>()?);
-        if let Some((key, second)) = &self.minute
+        let within = text.get(17) == Some(&b':') && text.get(18..).is_some_and(are_seconds);
+        if let Some((key, second)) = self.minute.as_ref().filter(|_| within)
             && key.first_chunk::<17>() == Some(head)
             && key.last_chunk::<6>() == Some(zone)
         {
@@ -196,7 +197,9 @@ impl<'a> Scan<'a> {
         let mut key = [0; 23];
         key.iter_mut().zip(head.iter().chain(zone)).for_each(|(to, from)| *to = *from);
         let second = clock::seconds(text);
-        self.minute = Some((key, second));
+        if within {
+            self.minute = Some((key, second));
+        }
         second
     }
 
@@ -262,4 +265,67 @@ impl<'a> Scan<'a> {
 fn cut(text: &[u8]) -> (&[u8], &[u8]) {
     let end = memchr(b'\n', text).unwrap_or(text.len());
     (text.get(..end).unwrap_or_default(), text.get(end + 1..).unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::coverage::viewers::cells::Cells;
+    use crate::coverage::{Answer, Known, Served};
+
+    fn line() -> impl Strategy<Value = String> {
+        let address = prop_oneof![
+            4 => any::<u32>().prop_map(|bits| std::net::Ipv4Addr::from_bits(bits).to_string()),
+            1 => any::<u128>().prop_map(|bits| std::net::Ipv6Addr::from_bits(bits).to_string()),
+            1 => "[0-9.:]{0,16}",
+            1 => Just("::ffff:10.0.0.1".to_owned()),
+        ];
+        let time = prop_oneof![
+            6 => (0u8..62, 0u8..3).prop_map(|(s, m)| format!("[10/Oct/2025:13:5{m}:{s:02} +0200]")),
+            1 => "\\[10/Oct/2025:13:55:[0-9x]{0,3} [+-]0[0-2]00\\]?",
+            1 => Just("-".to_owned()),
+            1 => "[\\[\\]a-z]{0,8}",
+        ];
+        let between = prop_oneof![6 => Just(" - - "), 1 => Just("\t- [x "), 1 => Just(""), 1 => Just(" - a-rather-long-name-of-a-user ")];
+        let rest = prop_oneof![4 => Just(" \"GET /a HTTP/1.1\" 200 17 \"-\" \"player\""), 1 => Just(""), 1 => Just("\r")];
+        let whole = (address, between, time, rest).prop_map(|(a, b, t, r)| format!("{a}{b}{t}{r}"));
+        prop_oneof![12 => whole, 1 => Just(String::new()), 1 => Just("# a remark".to_owned())]
+    }
+
+    type Told = (Lines, Vec<u64>, Vec<u64>, Vec<(i64, u64)>, u64);
+
+    fn told(mut scan: Scan<'_>) -> Told {
+        scan.finish();
+        let times = scan.times.as_ref().unwrap();
+        let steps = times.steps().map(|(start, sums)| (start, sums.all)).collect();
+        (scan.lines.clone(), scan.counter.v4.clone(), scan.counter.v6.clone(), steps, times.untimed().all)
+    }
+
+    proptest! {
+        #[test]
+        fn lines_that_begin_with_an_address_are_read_as_any_line(lines in vec(line(), 0..60), open in any::<bool>()) {
+            let answer = Answer::new("b".into(), None, None, false);
+            let half = vec![("0.0.0.0/1".parse().unwrap(), 0)];
+            let (served, known) = (Served::of_ranges(&"s".into(), half, vec![answer]), Known::default());
+            let cells = Cells::new(&served, None, &known, None);
+            let reading = || Reading::Fields { number: 0, separator: None, time: TimePlace::Brackets };
+            let mut text = lines.join("\n");
+            if !open && !lines.is_empty() {
+                text.push('\n');
+            }
+            let mut quick = Scan::new(reading(), Counter::new(&cells));
+            quick.piece(text.as_bytes());
+            let mut thorough = Scan::new(reading(), Counter::new(&cells));
+            let mut rest = text.as_bytes();
+            while !rest.is_empty() {
+                let (line, behind) = cut(rest);
+                thorough.line(line);
+                rest = behind;
+            }
+            prop_assert_eq!(told(quick), told(thorough));
+        }
+    }
 }

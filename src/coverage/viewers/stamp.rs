@@ -56,11 +56,16 @@ impl Stamp {
     }
 }
 
-/// Whether two digits stand at a place.
+/// Whether two digits at a place are seconds within their minute: the 60th is in the next.
 #[inline(always)]
 fn digits(text: &[u8; REACH], at: usize) -> bool {
-    let two = text.get(at..).and_then(|rest| rest.first_chunk::<2>());
-    two.is_some_and(|two| two.iter().all(u8::is_ascii_digit))
+    text.get(at..).is_some_and(are_seconds)
+}
+
+/// Whether a text begins with seconds within their minute.
+#[inline(always)]
+pub(super) fn are_seconds(text: &[u8]) -> bool {
+    matches!(text, [b'0'..=b'5', b'0'..=b'9', ..])
 }
 
 #[cfg(test)]
@@ -93,6 +98,7 @@ mod tests {
         for line in [
             &b" - - [10/Oct/2025:13:55:36"[..],
             b" - - 10/Oct/2025:13:55:36 +0200 \"GET /a HTTP/1.1\" 200 17",
+            b" - - [10/Oct/2025:13:55:60 +0200] \"GET /a HTTP/1.1\" 200 17",
             b" - - [10/Oct/2025:13:55:3x +0200] \"GET /a HTTP/1.1\" 200 17",
             b" - - [10/Oct/2025:13:55.36 +0200] \"GET /a HTTP/1.1\" 200 17",
             b" - a rather long name of a user [10/Oct/2025:13:55:36 +0200] \"GET",
