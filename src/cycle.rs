@@ -52,7 +52,7 @@ pub use connect::{Cause, ConnectShape};
 pub use exports::{ExportError, exports_of, limit_warnings, published_shape};
 pub use feeds::{AGAIN, Feeds};
 pub use fleet::{Fleet, Job, community_polling};
-pub use glance::known_names;
+pub use glance::{known_names, served};
 pub use operation::{
     Answer, ApproveRequest, DiffRequest, DrainRequest, ExplainRequest, ExportRequest, FreezeRequest,
     HistoryRequest, LookupRequest, Operation, PollRequest, ReleaseRequest, ReloadRequest, Reply,

@@ -38,7 +38,7 @@ pub use limits::{Limit, Limits, Warning};
 pub use mmdb::Duplicate;
 pub use readback::{Mismatch, ReadBack, ReadError, ReadRow};
 pub use template::{Template, TemplateError};
-pub use view::{Answer, Row, Scope, Stamp, View, ViewError, default_group};
+pub use view::{Answer, Row, Scope, Stamp, View, ViewError, default_group, groups_of};
 
 use crate::address::Range;
 use crate::table::{Name, Token};

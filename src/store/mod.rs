@@ -17,7 +17,8 @@
 //! | `history` | what became of addresses, or of a BAS |
 //! | `acts`, `usage` | pins, drains, and who said so; how much of the pools is in use |
 //! | `groups`, `memory` | groups; what is remembered per BAS and by the guard |
-//! | `rows`, `current` | rows in bulk; the table of now |
+//! | `rows`, `current`, `owned` | rows in bulk; the table of now; who owns what in it |
+//! | `digest` | what a table adds up to |
 //! | `names`, `time` | names and times as numbers |
 //! | `transaction` | how the owner reads and writes |
 //! | `keep`, `restore` | pruning and copies; putting one back |
@@ -26,6 +27,7 @@
 mod acts;
 mod commit;
 mod current;
+mod digest;
 mod error;
 mod groups;
 mod history;
@@ -34,6 +36,7 @@ mod lock;
 mod memory;
 mod names;
 mod open;
+mod owned;
 mod read;
 mod reader;
 mod restore;
@@ -56,6 +59,7 @@ pub use error::StoreError;
 pub use history::{Lifetime, Topic};
 pub use keep::Pruned;
 pub use open::Settings;
+pub use owned::{Owned, Owner};
 pub use read::{Generation, Loaded, Past};
 pub use reader::Reader;
 pub use restore::{Restored, restore};

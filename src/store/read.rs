@@ -9,11 +9,12 @@ use sqlx::{Row, SqliteConnection};
 use super::acts;
 use super::commit::{Known, Newest};
 use super::current;
+use super::digest::Digest;
 use super::error::Fault;
 use super::groups;
 use super::memory;
 use super::names::Names;
-use super::rows::{self, Digest, OPEN, Span};
+use super::rows::{self, OPEN, Span};
 use super::time;
 use crate::address::Range;
 use crate::table::{
@@ -86,14 +87,14 @@ pub struct Generation {
     pub groups: bool,
 }
 
-struct Meta {
-    session: Session,
-    filled: bool,
+pub(super) struct Meta {
+    pub(super) session: Session,
+    pub(super) filled: bool,
     oldest: i64,
     shown: Option<i64>,
 }
 
-async fn meta(conn: &mut SqliteConnection) -> Result<Meta, Fault> {
+pub(super) async fn meta(conn: &mut SqliteConnection) -> Result<Meta, Fault> {
     let row = sqlx::query("SELECT session, filled, oldest, shown FROM meta").fetch_optional(conn).await?;
     let row = row.ok_or_else(|| Fault::Damaged("it has no session".to_owned()))?;
     let session: i64 = row.try_get(0)?;

@@ -8,6 +8,7 @@ use serde::Deserialize;
 use sqlx::sqlite::SqliteArguments;
 use sqlx::{Arguments, AssertSqlSafe, Encode, Row, Sqlite, SqliteConnection, Type};
 
+use super::digest;
 use super::error::Fault;
 use super::names::Names;
 use crate::address::{Family, Range};
@@ -140,7 +141,7 @@ pub(super) async fn close_entries(
             put.value(entry.bas.as_ref().map(|bas| names.id(bas)));
             put.value(entry.pool.raw());
             put.value(names.id(&entry.vrf));
-            put.value(i64::from(is_static(entry.class)));
+            put.value(i64::from(digest::is_static(entry.class)));
         }
         let closed = put.execute(conn, sql).await?;
         if closed != batch.len() as u64 {
@@ -324,51 +325,4 @@ pub(super) fn named(pools: &mut PoolNames, raw: &[u8], text: Option<&[u8]>) -> R
     let text = text.map(std::str::from_utf8).transpose();
     let text = text.map_err(|_| Fault::Damaged("the text of a pool's name is not UTF-8".to_owned()))?;
     Ok(pools.name(raw, text))
-}
-
-const fn is_static(class: Class) -> bool {
-    matches!(class, Class::Fill | Class::Override)
-}
-
-/// What entries add up to: a wrapping sum of hashes, so that a table can be checked against
-/// its generation in whatever order it is read, and a change is a few additions.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Digest(u64);
-
-impl Digest {
-    pub(super) const fn from_stored(stored: i64) -> Self {
-        Self(stored.cast_unsigned())
-    }
-
-    pub(super) const fn stored(self) -> i64 {
-        self.0.cast_signed()
-    }
-
-    pub(super) fn add(&mut self, entry: &Entry) {
-        self.0 = self.0.wrapping_add(hash(entry));
-    }
-
-    pub(super) fn subtract(&mut self, entry: &Entry) {
-        self.0 = self.0.wrapping_sub(hash(entry));
-    }
-}
-
-/// FNV-1a over what [`close_entries`] compares. Never to change: it is in every database.
-fn hash(entry: &Entry) -> u64 {
-    let mut state = 0xcbf2_9ce4_8422_2325u64;
-    let mut eat = |octets: &[u8]| {
-        for octet in octets {
-            state = (state ^ u64::from(*octet)).wrapping_mul(0x0000_0100_0000_01b3);
-        }
-    };
-    eat(&[entry.range.family().number(), u8::from(is_static(entry.class)), u8::from(entry.bas.is_some())]);
-    eat(&entry.range.first_bits().to_be_bytes());
-    eat(&entry.range.last_bits().to_be_bytes());
-    let bas = entry.bas.as_deref().unwrap_or_default();
-    for text in [&*entry.space, &*entry.owner, bas, &*entry.vrf] {
-        eat(&(text.len() as u64).to_be_bytes());
-        eat(text.as_bytes());
-    }
-    eat(entry.pool.raw());
-    state
 }
