@@ -124,6 +124,7 @@ impl Range {
 
     /// The range between two numbers of a family; nothing where they are out of order or
     /// too large for it.
+    #[inline]
     pub const fn from_bits(family: Family, first: u128, last: u128) -> Option<Self> {
         if first <= last && last <= family.max() { Some(Self { family, first, last }) } else { None }
     }
@@ -139,32 +140,38 @@ impl Range {
     }
 
     /// The family of both ends.
+    #[inline]
     pub const fn family(self) -> Family {
         self.family
     }
 
     /// The first address.
+    #[inline]
     pub const fn first(self) -> IpAddr {
         self.family.address(self.first)
     }
 
     /// The last address.
+    #[inline]
     pub const fn last(self) -> IpAddr {
         self.family.address(self.last)
     }
 
     /// The first address as a number.
+    #[inline]
     pub const fn first_bits(self) -> u128 {
         self.first
     }
 
     /// The last address as a number.
+    #[inline]
     pub const fn last_bits(self) -> u128 {
         self.last
     }
 
     /// How many addresses lie in it, less one: the count itself does not fit where the
     /// range is the whole of IPv6.
+    #[inline]
     pub const fn span(self) -> u128 {
         self.last - self.first
     }
@@ -187,6 +194,7 @@ impl Range {
     }
 
     /// Whether an address lies in it.
+    #[inline]
     pub const fn contains(self, address: IpAddr) -> bool {
         let number = bits(address);
         self.family.number() == Family::of(address).number() && self.first <= number && number <= self.last
@@ -198,6 +206,7 @@ impl Range {
     }
 
     /// What both have in common.
+    #[inline]
     pub fn intersection(self, other: Self) -> Option<Self> {
         if self.family != other.family {
             return None;
@@ -206,6 +215,7 @@ impl Range {
     }
 
     /// Whether `next` begins with the very address behind this range's last.
+    #[inline]
     pub fn touches(self, next: Self) -> bool {
         self.family == next.family && self.last.checked_add(1) == Some(next.first)
     }

@@ -6,9 +6,8 @@
 //! nothing itself, halves that turn out equal become one leaf, and only nodes that remain are
 //! ever stored, eight octets each.
 
-use std::iter::Peekable;
 use std::net::{Ipv4Addr, Ipv6Addr};
-use std::{slice, thread};
+use std::thread;
 
 use ipnet::{IpNet, Ipv4Net, Ipv6Net};
 use thiserror::Error;
@@ -79,6 +78,18 @@ struct Place {
 }
 
 impl Place {
+    /// Whether a prefix is that of the place.
+    #[inline]
+    fn is(self, prefix: &Prefix) -> bool {
+        prefix.length == self.length && prefix.bits == self.bits
+    }
+
+    /// Whether a prefix lies within it. None that is shorter ever comes here.
+    #[inline]
+    fn holds(self, prefix: &Prefix) -> bool {
+        (prefix.bits ^ self.bits).checked_shr(128 - u32::from(self.length)).is_none_or(|above| above == 0)
+    }
+
     fn halves(self, value: u32) -> [Self; 2] {
         let half = |bits| Self { bits, length: self.length + 1, inherited: value };
         [half(self.bits), half(self.bits | 1 << (127 - self.length))]
@@ -109,8 +120,8 @@ impl Part {
 /// The tree below a place, from its prefixes, which are sorted.
 fn parallel(prefixes: &[Prefix], place: Place, many: usize) -> Result<Part, Duplicate> {
     if prefixes.is_empty() || prefixes.len() < many || place.length == 128 {
-        let mut builder = Builder { rest: prefixes.iter().peekable(), nodes: vec![] };
-        let link = builder.subtree(place.bits, place.length, place.inherited)?;
+        let mut builder = Builder { rest: prefixes, nodes: Vec::with_capacity(5 * prefixes.len()) };
+        let link = builder.subtree(place)?;
         return Ok(Part { link, nodes: builder.nodes });
     }
     let own = prefixes.partition_point(|p| (p.bits, p.length) <= (place.bits, place.length));
@@ -139,33 +150,56 @@ const LEAF: u32 = 1 << 31;
 pub(super) const LIMIT: usize = 1 << 31;
 
 struct Builder<'p> {
-    rest: Peekable<slice::Iter<'p, Prefix>>,
+    /// The prefixes to come.
+    rest: &'p [Prefix],
     nodes: Vec<[u32; 2]>,
 }
 
 impl Builder<'_> {
-    /// The link to the tree below a prefix. All prefixes left are that one or behind it.
-    fn subtree(&mut self, bits: u128, length: u8, inherited: u32) -> Result<u32, Duplicate> {
-        let mut value = inherited;
+    /// The link to the tree below a place. All prefixes left are that one or behind it.
+    fn subtree(&mut self, place: Place) -> Result<u32, Duplicate> {
+        let mut value = place.inherited;
         let mut own: Option<Prefix> = None;
-        while let Some(next) = self.rest.next_if(|p| p.bits == bits && p.length == length) {
+        while let Some((next, rest)) = self.rest.split_first().filter(|(next, _)| place.is(next)) {
             if own.is_some_and(|own| own.value != next.value) {
                 return Err(Duplicate(net(*next)));
             }
             own = Some(*next);
             value = next.value;
+            self.rest = rest;
         }
-        let below = self.rest.peek().is_some_and(|p| length == 0 || (p.bits ^ bits) >> (128 - length) == 0);
-        if !below || length == 128 {
+        let Some((first, rest)) = self.rest.split_first().filter(|(next, _)| place.holds(next)) else {
             return Ok(LEAF | value);
+        };
+        if !rest.first().is_some_and(|next| place.holds(next)) {
+            self.rest = rest;
+            return Ok(self.alone(*first, place.length, value));
         }
-        let left = self.subtree(bits, length + 1, value)?;
-        let right = self.subtree(bits | 1 << (127 - length), length + 1, value)?;
+        let [left, right] = place.halves(value);
+        let (left, right) = (self.subtree(left)?, self.subtree(right)?);
+        Ok(self.node(left, right))
+    }
+
+    /// The link to the tree in which there is but one prefix: most nodes are on such a way.
+    fn alone(&mut self, prefix: Prefix, length: u8, inherited: u32) -> u32 {
+        let (mut link, other) = (LEAF | prefix.value, LEAF | inherited);
+        if link == other {
+            return other;
+        }
+        for at in (length..prefix.length).rev() {
+            let is_right = prefix.bits >> (127 - at) & 1 == 1;
+            self.nodes.push(if is_right { [other, link] } else { [link, other] });
+            link = self.nodes.len() as u32 - 1;
+        }
+        link
+    }
+
+    fn node(&mut self, left: u32, right: u32) -> u32 {
         if left == right {
-            return Ok(left);
+            return left;
         }
         self.nodes.push([left, right]);
-        Ok(self.nodes.len() as u32 - 1)
+        self.nodes.len() as u32 - 1
     }
 }
 
@@ -207,7 +241,7 @@ impl Nodes {
     }
 
     /// Each node's halves, from number 0 (the root) on.
-    pub(super) fn iter(&self) -> impl Iterator<Item = [Link; 2]> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = [Link; 2]> + '_ {
         let last = self.nodes.len() as u32 - 1;
         let link = move |raw: u32| {
             if raw & LEAF != 0 { Link::Leaf(raw & !LEAF) } else { Link::Node(last - raw) }

@@ -1,7 +1,10 @@
 //! How fast tables are written and published, at a million prefixes; every ratio is of one
 //! run, and of processor time. Only the publications and the way to Knot are told by the clock. From the top of the repository:
 //!
-//!     cargo run --release --manifest-path tests/bench/publish/Cargo.toml --target-dir target -- [PREFIXES [--ours]]
+//!     cargo run --release --manifest-path tests/bench/publish/Cargo.toml --target-dir target -- [PREFIXES] [--ours] [PART...]
+//!
+//! Parts are `mmdb`, `texts`, `files` and `knot`; all of them where none is named. `--ours` leaves
+//! the other writers of MMDBs out.
 //!
 //! The files go below `target/tmp`, so that fsync is that of a disk. With Knot installed it
 //! also measures the way of one BAS's change from table to answers.
@@ -150,7 +153,11 @@ fn best<T>(mut work: impl FnMut() -> T) -> f64 {
 }
 
 fn main() -> Result<(), Error> {
-    let count = std::env::args().nth(1).map_or(Ok(1_000_000), |text| text.parse())?;
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let count = words.iter().find_map(|word| word.parse().ok()).unwrap_or(1_000_000);
+    let parts = ["mmdb", "texts", "files", "knot"];
+    let all = !words.iter().any(|word| parts.contains(&word.as_str()));
+    let wanted = |part: &str| all || words.iter().any(|word| word == part);
     let mut random = Random(1);
     let nets = disjoint(count, &mut random);
     let mut rows: Vec<(IpNet, usize)> =
@@ -164,11 +171,20 @@ fn main() -> Result<(), Error> {
     let view = View::new(&snapshot, &Scope { space: Some("internet".into()), service: "default".into() })?;
     let stamp = Stamp::from(&snapshot);
     println!("{count} prefixes of {BASES} BASes and {EDGES} edges");
-    mmdb(&rows, &view, &stamp, folder.path())?;
-    texts(&view, &stamp)?;
+    if wanted("mmdb") {
+        mmdb(&rows, &view, &stamp, folder.path())?;
+    }
+    if wanted("texts") {
+        texts(&view, &stamp)?;
+    }
     drop(view);
-    files(&snapshot, folder.path())?;
-    knot(&rows, &snapshot, folder.path())
+    if wanted("files") {
+        files(&snapshot, folder.path())?;
+    }
+    if wanted("knot") {
+        knot(&rows, &snapshot, folder.path())?;
+    }
+    Ok(())
 }
 
 fn mmdb(rows: &[(IpNet, usize)], view: &View<'_>, stamp: &Stamp, folder: &Path) -> Result<(), Error> {
