@@ -35,13 +35,22 @@ pub fn differences_of<'t>(
             let (after, new_end) = new.at(family, first);
             let last = old_end.min(new_end);
             next = behind(family, last);
-            let same = before.or(old.default) == after.or(new.default) || (before, after) == (None, None);
+            let same =
+                is_same(before.or(old.default), after.or(new.default)) || before.is_none() && after.is_none();
             if let Some(range) = Range::from_bits(family, first, last).filter(|_| !same) {
                 return Some(Difference { range, before, after });
             }
         }
         None
     })
+}
+
+/// Whether two tokens are one. Most are the very same text, which then need not be read.
+fn is_same(one: Option<&Token>, other: Option<&Token>) -> bool {
+    match (one, other) {
+        (Some(one), Some(other)) => std::ptr::eq(one.as_str(), other.as_str()) || one == other,
+        (one, other) => one.is_none() && other.is_none(),
+    }
 }
 
 fn behind(family: Family, last: u128) -> Option<(Family, u128)> {

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::ptr;
 
 use jiff::Timestamp;
 use sha2::{Digest, Sha256};
@@ -230,11 +231,11 @@ fn rows<'a>(snapshot: &'a Snapshot, scope: &Scope) -> Result<Vec<Row<'a>>, ViewE
     let mut of_owner: HashMap<&'a str, (&'a Group, Option<&'a Part>)> = HashMap::new();
     let mut of_place = Known::new();
     let mut rows = Vec::with_capacity(snapshot.table.entries().len());
-    // Whether it is the wanted one is asked once of each space.
+    // Whether it is the wanted one is asked once of a space that many entries share.
     let mut last: Option<(&Name, bool)> = None;
     for entry in snapshot.table.entries() {
         let wanted = match last {
-            Some((space, wanted)) if *space == entry.space => wanted,
+            Some((space, wanted)) if ptr::eq(space.as_str(), entry.space.as_str()) => wanted,
             _ => scope.space.as_ref().is_none_or(|space| *space == entry.space),
         };
         last = Some((&entry.space, wanted));

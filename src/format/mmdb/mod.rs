@@ -203,9 +203,9 @@ fn append<const OCTETS: usize>(
     number: impl Fn(Link) -> u32,
     pack: impl Fn([u8; 4], [u8; 4]) -> [u8; OCTETS],
 ) {
-    for [left, right] in nodes.iter() {
+    nodes.iter().for_each(|[left, right]| {
         body.extend_from_slice(&pack(number(left).to_be_bytes(), number(right).to_be_bytes()));
-    }
+    });
 }
 
 fn metadata(nodes: usize, size: u16, stamp: &Stamp) -> Vec<u8> {

@@ -38,20 +38,21 @@ pub(super) fn read(file: &[u8]) -> Result<ReadBack, ReadError> {
 pub(super) fn proves(file: &[u8], view: &View<'_>, excluded: &'static [Range]) -> Option<()> {
     let parts = Parts::of(file).ok()?;
     let default = view.default_group().token.as_str();
-    if *parts.records.tokens.first()? != default
-        || parts.records.tokens.iter().any(|t| Token::new(t).is_none())
-    {
+    let tokens = &parts.records.tokens;
+    if *tokens.first()? != default || tokens.iter().any(|token| Token::new(token).is_none()) {
         return None;
     }
-    let tokens = parts.records.tokens.clone();
+    // What says the same as the default is left to it, here as there.
+    let telling: Vec<Option<&str>> =
+        tokens.iter().map(|token| Some(*token).filter(|token| *token != default)).collect();
     let wanted = view.answers().filter(|answer| answer.token.as_str() != default);
     let mut prover = Prover::new(wanted, excluded);
-    parts
-        .walk(|record, family, first, last| match tokens.get(record) {
-            Some(token) if *token == default || prover.takes(family, first, last, token) => Ok(()),
-            _ => Err(String::new()),
-        })
-        .ok()?;
+    let proven = parts.walk(|record, family, first, last| match telling.get(record) {
+        Some(Some(token)) if !prover.takes(family, first, last, token) => Err(String::new()),
+        Some(_) => Ok(()),
+        None => Err(String::new()),
+    });
+    proven.ok()?;
     prover.is_done().then_some(())
 }
 
