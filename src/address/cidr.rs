@@ -14,6 +14,7 @@ pub struct Prefixes {
 
 /// The fewest prefixes that cover exactly the addresses of `range`: at most two per bit
 /// of the family's width.
+#[inline]
 pub fn prefixes(range: Range) -> Prefixes {
     Prefixes { rest: Some(range) }
 }
@@ -21,6 +22,7 @@ pub fn prefixes(range: Range) -> Prefixes {
 impl Iterator for Prefixes {
     type Item = IpNet;
 
+    #[inline]
     fn next(&mut self) -> Option<IpNet> {
         let rest = self.rest?;
         let free = host_bits(rest);

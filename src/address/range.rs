@@ -148,6 +148,7 @@ impl Range {
 
     /// The range between two numbers of a family; nothing where they are out of order or
     /// too large for it.
+    #[inline]
     pub const fn from_bits(family: Family, first: u128, last: u128) -> Option<Self> {
         if first <= last && last <= family.max() { Some(Self::between(family, first, last)) } else { None }
     }
@@ -171,21 +172,25 @@ impl Range {
     }
 
     /// The family of both ends.
+    #[inline]
     pub const fn family(self) -> Family {
         if self.left.number() > self.right.number() { Family::V4 } else { Family::V6 }
     }
 
     /// The first address.
+    #[inline]
     pub const fn first(self) -> IpAddr {
         self.family().address(self.first_bits())
     }
 
     /// The last address.
+    #[inline]
     pub const fn last(self) -> IpAddr {
         self.family().address(self.last_bits())
     }
 
     /// The first address as a number.
+    #[inline]
     pub const fn first_bits(self) -> u128 {
         match self.family() {
             Family::V4 => self.right.number(),
@@ -194,6 +199,7 @@ impl Range {
     }
 
     /// The last address as a number.
+    #[inline]
     pub const fn last_bits(self) -> u128 {
         match self.family() {
             Family::V4 => self.left.number() ^ V4,
@@ -203,6 +209,7 @@ impl Range {
 
     /// How many addresses lie in it, less one: the count itself does not fit where the
     /// range is the whole of IPv6.
+    #[inline]
     pub const fn span(self) -> u128 {
         self.last_bits() - self.first_bits()
     }
@@ -225,6 +232,7 @@ impl Range {
     }
 
     /// Whether an address lies in it.
+    #[inline]
     pub const fn contains(self, address: IpAddr) -> bool {
         let number = bits(address);
         self.family().number() == Family::of(address).number()
@@ -240,6 +248,7 @@ impl Range {
     }
 
     /// What both have in common.
+    #[inline]
     pub fn intersection(self, other: Self) -> Option<Self> {
         if self.family() != other.family() {
             return None;
@@ -249,6 +258,7 @@ impl Range {
     }
 
     /// Whether `next` begins with the very address behind this range's last.
+    #[inline]
     pub fn touches(self, next: Self) -> bool {
         self.family() == next.family() && self.last_bits().checked_add(1) == Some(next.first_bits())
     }

@@ -35,6 +35,7 @@ pub(super) fn carried(range: Range, excluded: &'static [Range]) -> Carried {
 impl Iterator for Carried {
     type Item = Range;
 
+    #[inline]
     fn next(&mut self) -> Option<Range> {
         let rest = self.rest?;
         let Some(cut) = self.excluded.find_map(|cut| rest.intersection(*cut)) else {

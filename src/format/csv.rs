@@ -8,9 +8,10 @@
 use std::borrow::Cow;
 use std::net::IpAddr;
 
-use ::csv::{QuoteStyle, ReaderBuilder, StringRecord, Terminator, WriterBuilder};
+use ::csv::{ReaderBuilder, StringRecord};
 
 use super::readback::Collector;
+use super::text::{push_address, push_number, push_prefix};
 use super::{Format, ReadBack, ReadError, RenderError, Rendered, Row, Spaces, Stamp, View};
 use crate::address::{Range, prefixes};
 use crate::table::Origin;
@@ -36,19 +37,11 @@ impl Format for Csv {
     }
 
     fn render(&self, view: &View<'_>, _stamp: &Stamp) -> Result<Rendered, RenderError> {
-        let encoding = |e: ::csv::Error| RenderError::Encoding(e.to_string());
-        let mut writer = WriterBuilder::new()
-            .quote_style(QuoteStyle::Necessary)
-            .terminator(Terminator::Any(b'\n'))
-            .from_writer(Vec::new());
-        writer.write_record(HEADER).map_err(encoding)?;
-        for row in view.rows() {
-            writer
-                .write_record(record(row).iter().map(|cell| guarded(cell).into_owned()))
-                .map_err(encoding)?;
-        }
-        let body = writer.into_inner().map_err(|e| RenderError::Encoding(e.to_string()))?;
-        Ok(Rendered { body, rows: view.rows().len() as u64, ..Rendered::default() })
+        let mut body = String::with_capacity(view.rows().len() * 96 + 128);
+        body.push_str(&HEADER.join(","));
+        body.push('\n');
+        view.rows().iter().for_each(|row| record(&mut body, row));
+        Ok(Rendered { body: body.into_bytes(), rows: view.rows().len() as u64, ..Rendered::default() })
     }
 
     fn read(&self, file: &[u8]) -> Result<ReadBack, ReadError> {
@@ -72,36 +65,70 @@ impl Format for Csv {
     }
 }
 
-fn record(row: &Row<'_>) -> [String; 11] {
+/// Appends a row as a record.
+fn record(out: &mut String, row: &Row<'_>) {
     let entry = row.entry;
     let origin = match entry.origin() {
         Origin::Polled => "polled",
         Origin::Static => "static",
     };
-    [
-        entry.space.to_string(),
-        entry.range.family().number().to_string(),
-        entry.range.first().to_string(),
-        entry.range.last().to_string(),
-        prefix_list(entry.range),
-        entry.bas.as_deref().unwrap_or_default().to_owned(),
-        entry.pool.text().to_owned(),
-        entry.pool.hex().unwrap_or_default(),
-        entry.vrf.to_string(),
-        row.group.token.to_string(),
-        origin.to_owned(),
-    ]
+    push_cell(out, &entry.space);
+    out.push(',');
+    push_number(out, entry.range.family().number());
+    out.push(',');
+    push_address(out, entry.range.first());
+    out.push(',');
+    push_address(out, entry.range.last());
+    out.push(',');
+    push_prefixes(out, entry.range);
+    let hex = entry.pool.hex().unwrap_or_default();
+    let bas = entry.bas.as_deref().unwrap_or_default();
+    for cell in [bas, entry.pool.text(), &hex, &entry.vrf, row.group.token.as_str(), origin] {
+        out.push(',');
+        push_cell(out, cell);
+    }
+    out.push('\n');
+}
+
+/// Appends a cell, guarded, and in quotes where it has to be. A record never consists of one
+/// empty cell, which would have to be, too.
+fn push_cell(out: &mut String, cell: &str) {
+    let guarded = guarded(cell);
+    if !guarded.bytes().any(|octet| matches!(octet, b',' | b'"' | b'\r' | b'\n')) {
+        out.push_str(&guarded);
+        return;
+    }
+    out.push('"');
+    for (number, part) in guarded.split('"').enumerate() {
+        if number > 0 {
+            out.push_str("\"\"");
+        }
+        out.push_str(part);
+    }
+    out.push('"');
+}
+
+fn push_prefixes(out: &mut String, range: Range) {
+    for (number, prefix) in prefixes(range).enumerate() {
+        if number > 0 {
+            out.push(' ');
+        }
+        push_prefix(out, prefix);
+    }
 }
 
 fn prefix_list(range: Range) -> String {
-    let list: Vec<String> = prefixes(range).map(|p| p.to_string()).collect();
-    list.join(" ")
+    let mut list = String::new();
+    push_prefixes(&mut list, range);
+    list
 }
 
 /// Whether a spreadsheet might take the cell for a formula. The wide forms are what input
 /// methods of Chinese and Japanese make of the plain ones.
 fn is_formula(cell: &str) -> bool {
-    cell.starts_with(['=', '+', '-', '@', '\t', '\r', '\n', '\'', '＝', '＋', '－', '＠'])
+    // Most cells begin with a digit or a letter.
+    !cell.as_bytes().first().is_some_and(u8::is_ascii_alphanumeric)
+        && cell.starts_with(['=', '+', '-', '@', '\t', '\r', '\n', '\'', '＝', '＋', '－', '＠'])
 }
 
 fn guarded(cell: &str) -> Cow<'_, str> {
@@ -131,4 +158,31 @@ fn collect(record: &StringRecord, collector: &mut Collector) -> Result<(), Strin
         return Err(format!("`{}` is no origin", origin.escape_debug()));
     }
     collector.push(Some(space), range, group)
+}
+
+#[cfg(test)]
+mod tests {
+    use ::csv::{QuoteStyle, Terminator, WriterBuilder};
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn cells_are_written_as_the_csv_crate_does(cells in vec("[a\"',\r\n=+é＝ -]{0,6}", 2..6)) {
+            let mut writer = WriterBuilder::new()
+                .quote_style(QuoteStyle::Necessary)
+                .terminator(Terminator::Any(b'\n'))
+                .from_writer(Vec::new());
+            writer.write_record(cells.iter().map(|cell| guarded(cell).into_owned())).unwrap();
+            let mut own = String::new();
+            for (number, cell) in cells.iter().enumerate() {
+                own.push_str(if number > 0 { "," } else { "" });
+                push_cell(&mut own, cell);
+            }
+            own.push('\n');
+            prop_assert_eq!(own, String::from_utf8(writer.into_inner().unwrap()).unwrap());
+        }
+    }
 }

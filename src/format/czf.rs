@@ -15,10 +15,9 @@ use std::fmt;
 use serde::de::{self, Deserializer, MapAccess, Visitor};
 use serde::{Deserialize, Serialize};
 
-use super::entry_json::json;
 use super::groups::answering;
 use super::json::json_error;
-use super::lines::prefix;
+use super::lines::{prefix, push};
 use super::readback::Collector;
 use super::text::push_prefix;
 use super::{
@@ -52,14 +51,13 @@ pub(super) struct Czf {
     deep: bool,
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Zone<'a> {
     #[serde(borrow)]
     network: Vec<Cow<'a, str>>,
     #[serde(borrow)]
     network6: Vec<Cow<'a, str>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     caches: Option<Vec<String>>,
 }
 
@@ -86,19 +84,18 @@ impl Format for Czf {
             "{{\"revision\":\"{}-{}\",\"customerName\":\"{CUSTOMER}\",\n",
             stamp.session, stamp.generation
         );
-        let mut body = format!("\"{}\":{{", self.key).into_bytes();
+        let mut body = String::with_capacity(view.rows().len() * 24 + 128);
+        push(&mut body, format_args!("\"{}\":{{", self.key));
         let (mut rows, mut first) = (0, true);
         for (token, ranges) in by_group(view).into_iter().filter(|(_, ranges)| !ranges.is_empty()) {
-            let zone = self.zone(view, token, &ranges);
-            rows += (zone.network.len() + zone.network6.len()) as u64;
-            body.extend_from_slice(if first { b"\n" } else { b",\n" });
+            body.push_str(if first { "\n" } else { ",\n" });
             first = false;
-            json(&mut body, token)?;
-            body.push(b':');
-            json(&mut body, &zone)?;
+            body.push_str(&text(token)?);
+            body.push(':');
+            rows += self.zone(&mut body, view, token, &ranges)?;
         }
-        body.extend_from_slice(b"\n}}\n");
-        Ok(Rendered { head: head.into_bytes(), body, tail: vec![], rows })
+        body.push_str("\n}}\n");
+        Ok(Rendered { head: head.into_bytes(), body: body.into_bytes(), tail: vec![], rows })
     }
 
     fn read(&self, file: &[u8]) -> Result<ReadBack, ReadError> {
@@ -116,20 +113,46 @@ impl Format for Czf {
 }
 
 impl Czf {
-    fn zone(&self, view: &View<'_>, token: &Token, ranges: &[Range]) -> Zone<'static> {
-        let list = |family| {
-            let own = ranges.iter().copied().filter(|range| range.family() == family);
-            let text = |prefix| {
-                let mut text = String::with_capacity(18);
-                push_prefix(&mut text, prefix);
-                text.into()
-            };
-            own.flat_map(prefixes).map(text).collect()
-        };
-        let group = view.groups().find(|group| group.token == *token).filter(|_| self.deep);
-        let names = |group| answering(view, group).iter().map(|edge| edge.name.to_string()).collect();
-        Zone { network: list(Family::V4), network6: list(Family::V6), caches: group.map(names) }
+    /// Appends a zone, and says how many prefixes it has.
+    fn zone(
+        &self,
+        body: &mut String,
+        view: &View<'_>,
+        token: &Token,
+        ranges: &[Range],
+    ) -> Result<u64, RenderError> {
+        let split = ranges.partition_point(|range| range.family() == Family::V4);
+        let (v4, v6) = ranges.split_at(split);
+        body.push_str("{\"network\":");
+        let mut rows = push_list(body, v4);
+        body.push_str(",\"network6\":");
+        rows += push_list(body, v6);
+        if let Some(group) = view.groups().find(|group| group.token == *token).filter(|_| self.deep) {
+            let names: Vec<&str> = answering(view, group).iter().map(|edge| edge.name.as_str()).collect();
+            push(body, format_args!(",\"caches\":{}", text(&names)?));
+        }
+        body.push('}');
+        Ok(rows)
     }
+}
+
+/// Appends the prefixes of ranges as a list, and says how many they are.
+fn push_list(body: &mut String, ranges: &[Range]) -> u64 {
+    let mut rows = 0;
+    body.push('[');
+    for prefix in ranges.iter().copied().flat_map(prefixes) {
+        body.push_str(if rows == 0 { "\"" } else { ",\"" });
+        push_prefix(body, prefix);
+        body.push('"');
+        rows += 1;
+    }
+    body.push(']');
+    rows
+}
+
+/// A value as JSON.
+fn text<T: Serialize>(value: &T) -> Result<String, RenderError> {
+    serde_json::to_string(value).map_err(|e| RenderError::Encoding(e.to_string()))
 }
 
 #[derive(Deserialize)]

@@ -1,7 +1,5 @@
 //! Where two tables answer differently.
 
-use std::net::IpAddr;
-
 use super::{ReadBack, ReadRow};
 use crate::address::{Family, Range};
 use crate::table::Token;
@@ -20,7 +18,16 @@ pub struct Difference<'t> {
 /// The differences of two tables of one space, in order. Addresses in no row count as
 /// answered with the table's default.
 pub fn differences<'t>(before: &'t ReadBack, after: &'t ReadBack) -> impl Iterator<Item = Difference<'t>> {
-    let (mut old, mut new) = (Rows::of(before), Rows::of(after));
+    let rows = |table: &'t ReadBack| table.rows().iter().map(|row: &ReadRow| (row.range, &row.token));
+    differences_of((rows(before), before.default()), (rows(after), after.default()))
+}
+
+/// The same of rows in order, and what answers beside them.
+pub fn differences_of<'t>(
+    (before, old_default): (impl Iterator<Item = (Range, &'t Token)>, Option<&'t Token>),
+    (after, new_default): (impl Iterator<Item = (Range, &'t Token)>, Option<&'t Token>),
+) -> impl Iterator<Item = Difference<'t>> {
+    let (mut old, mut new) = (Rows::of(before, old_default), Rows::of(after, new_default));
     let mut next = Some((Family::V4, 0));
     std::iter::from_fn(move || {
         while let Some((family, first)) = next {
@@ -28,13 +35,22 @@ pub fn differences<'t>(before: &'t ReadBack, after: &'t ReadBack) -> impl Iterat
             let (after, new_end) = new.at(family, first);
             let last = old_end.min(new_end);
             next = behind(family, last);
-            let same = before.or(old.default) == after.or(new.default) || (before, after) == (None, None);
+            let same =
+                is_same(before.or(old.default), after.or(new.default)) || before.is_none() && after.is_none();
             if let Some(range) = Range::from_bits(family, first, last).filter(|_| !same) {
                 return Some(Difference { range, before, after });
             }
         }
         None
     })
+}
+
+/// Whether two tokens are one. Most are the very same text, which then need not be read.
+fn is_same(one: Option<&Token>, other: Option<&Token>) -> bool {
+    match (one, other) {
+        (Some(one), Some(other)) => std::ptr::eq(one.as_str(), other.as_str()) || one == other,
+        (one, other) => one.is_none() && other.is_none(),
+    }
 }
 
 fn behind(family: Family, last: u128) -> Option<(Family, u128)> {
@@ -44,27 +60,30 @@ fn behind(family: Family, last: u128) -> Option<(Family, u128)> {
     (family == Family::V4).then_some((Family::V6, 0))
 }
 
-struct Rows<'t> {
-    rest: &'t [ReadRow],
+struct Rows<'t, I> {
+    rest: I,
+    /// The first row that was not passed.
+    row: Option<(Range, &'t Token)>,
     default: Option<&'t Token>,
 }
 
-impl<'t> Rows<'t> {
-    fn of(table: &'t ReadBack) -> Self {
-        Self { rest: table.rows(), default: table.default() }
+impl<'t, I: Iterator<Item = (Range, &'t Token)>> Rows<'t, I> {
+    fn of(mut rest: I, default: Option<&'t Token>) -> Self {
+        let row = rest.next();
+        Self { rest, row, default }
     }
 
     /// What an address is answered with, and up to which address this holds. Addresses must
     /// be asked for in order.
     fn at(&mut self, family: Family, bits: u128) -> (Option<&'t Token>, u128) {
-        let passed = |row: &ReadRow| (row.range.family(), row.range.last_bits()) < (family, bits);
-        while let Some((_, rest)) = self.rest.split_first().filter(|(row, _)| passed(row)) {
-            self.rest = rest;
+        while self.row.is_some_and(|(range, _)| (range.family(), range.last_bits()) < (family, bits)) {
+            self.row = self.rest.next();
         }
-        let address: IpAddr = family.address(bits);
-        match self.rest.first() {
-            Some(row) if row.range.contains(address) => (Some(&row.token), row.range.last_bits()),
-            Some(row) if row.range.family() == family => (None, row.range.first_bits() - 1),
+        match self.row {
+            Some((range, token)) if range.family() == family && range.first_bits() <= bits => {
+                (Some(token), range.last_bits())
+            }
+            Some((range, _)) if range.family() == family => (None, range.first_bits() - 1),
             _ => (None, family.max()),
         }
     }

@@ -17,6 +17,7 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::time::Duration;
 
 use super::carried::{carried, part};
+use super::prove::{self, Prover, Unproven};
 use super::readback::Collector;
 use super::text::{self, push_prefix, push_range};
 use super::{
@@ -186,6 +187,13 @@ impl Format for Lines {
         }
     }
 
+    fn prove(&self, file: &[u8], view: &View<'_>) -> Result<(), Unproven> {
+        match self.proves(file, view) {
+            Some(()) => Ok(()),
+            None => prove::slowly(self, file, view),
+        }
+    }
+
     fn excluded(&self) -> &'static [Range] {
         self.excluded
     }
@@ -225,6 +233,51 @@ impl Lines {
         rows
     }
 
+    /// Whether the file says what the view says, row by row. See [`prove`].
+    fn proves(&self, file: &[u8], view: &View<'_>) -> Option<()> {
+        let (first, rest) = line(file)?;
+        let (default, mut rest) = line(rest)?;
+        let default = default.strip_prefix(b"# default ")?;
+        if !is_head(str::from_utf8(first).ok()?, self.name)
+            || default != view.default_group().token.as_str().as_bytes()
+        {
+            return None;
+        }
+        let end_of_row = [self.end, "\n"].concat();
+        let mut prover = Prover::new(view.answers(), self.excluded);
+        let mut rows: u64 = 0;
+        while let Some(token) = prover.token() {
+            let (family, first, last, behind) = self.addresses(rest)?;
+            rest = behind.strip_prefix(self.between.as_bytes())?;
+            rest = rest.strip_prefix(token.as_bytes())?.strip_prefix(end_of_row.as_bytes())?;
+            if !prover.takes(family, first, last, token) {
+                return None;
+            }
+            rows += 1;
+        }
+        (rest == format!("# end {rows}\n").as_bytes()).then_some(())
+    }
+
+    /// The addresses that a row begins with, and what is behind them.
+    #[inline]
+    fn addresses<'f>(&self, text: &'f [u8]) -> Option<(Family, u128, u128, &'f [u8])> {
+        let v4 = match self.shape {
+            Shape::Prefix => text::leading_v4_prefix(text),
+            Shape::Ends => text::leading_v4_range(text),
+        };
+        if let Some((first, last, behind)) = v4 {
+            return Some((Family::V4, first.into(), last.into(), behind));
+        }
+        let end = text.iter().position(|octet| *octet == b' ')?;
+        let (addresses, behind) = text.split_at(end);
+        let addresses = str::from_utf8(addresses).ok()?;
+        let range = match self.shape {
+            Shape::Prefix => text::prefix(addresses)?,
+            Shape::Ends => text::range(addresses)?,
+        };
+        Some((range.family(), range.first_bits(), range.last_bits(), behind))
+    }
+
     fn row<'l>(&self, line: &'l str) -> Result<(Range, &'l str), String> {
         let refuse = || format!("`{}` is no row", line.escape_debug());
         let (addresses, token) =
@@ -235,6 +288,13 @@ impl Lines {
         };
         Ok((range, token))
     }
+}
+
+/// The first line of a text, without its end, and what is behind it.
+fn line(text: &[u8]) -> Option<(&[u8], &[u8])> {
+    let end = memchr::memchr(b'\n', text)?;
+    let (line, rest) = text.split_at_checked(end)?;
+    Some((line, rest.get(1..)?))
 }
 
 /// A prefix, written as we write it.

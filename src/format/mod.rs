@@ -19,10 +19,12 @@ mod differences;
 mod entry_json;
 pub mod groups;
 mod json;
+mod known;
 mod limits;
 mod lines;
 mod mmdb;
 mod ndjson;
+mod prove;
 mod readback;
 mod template;
 mod text;
@@ -30,18 +32,21 @@ mod view;
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::mem::take;
 
 use thiserror::Error;
 
-pub use differences::{Difference, differences};
+pub use differences::{Difference, differences, differences_of};
 pub use limits::{Limit, Limits, Warning};
 pub use mmdb::Duplicate;
+pub use prove::Unproven;
 pub use readback::{Mismatch, ReadBack, ReadError, ReadRow};
 pub use template::{Template, TemplateError};
 pub use view::{Answer, Row, Scope, Stamp, View, ViewError, default_group, groups_of};
 
 use crate::address::Range;
 use crate::table::{Name, Token};
+use known::Known;
 
 /// Whether a format can tell spaces apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -164,6 +169,15 @@ pub trait Format: fmt::Debug + Sync {
     /// The first thing that is wrong.
     fn read(&self, file: &[u8]) -> Result<ReadBack, ReadError>;
 
+    /// Whether a file of this format answers every address as the view does. As strict as
+    /// [`Format::read`] with [`ReadBack::verify`].
+    ///
+    /// # Errors
+    /// The first thing that is wrong.
+    fn prove(&self, file: &[u8], view: &View<'_>) -> Result<(), Unproven> {
+        prove::slowly(self, file, view)
+    }
+
     /// The addresses that the format, or its consumer, cannot speak of; sorted, disjoint.
     /// None of them is a viewer's: they are left out of the file.
     fn excluded(&self) -> &'static [Range] {
@@ -233,11 +247,25 @@ pub fn by_name(name: &str) -> Result<&'static dyn Format, Unknown> {
 /// The addresses of each group of the view, also of those without any: touching ones are
 /// one, sorted by family and first address.
 fn by_group<'v>(view: &'v View<'_>) -> BTreeMap<&'v Token, Vec<Range>> {
-    let mut groups: BTreeMap<&Token, Vec<Range>> = view.groups().map(|g| (&g.token, Vec::new())).collect();
+    let mut places: BTreeMap<&Token, usize> = view.groups().map(|g| &g.token).zip(0..).collect();
+    let mut ranges: Vec<Vec<Range>> = vec![Vec::new(); places.len()];
+    let mut known = Known::new();
     for answer in view.answers() {
-        groups.entry(answer.token).or_default().push(answer.range);
+        let token = answer.token.as_str();
+        let place = known.get(token, "").unwrap_or_else(|| {
+            let next = places.len();
+            let place = *places.entry(answer.token).or_insert(next);
+            known.learn(token, "", place);
+            place
+        });
+        if place == ranges.len() {
+            ranges.push(Vec::new());
+        }
+        if let Some(own) = ranges.get_mut(place) {
+            own.push(answer.range);
+        }
     }
-    groups
+    places.into_iter().map(|(token, at)| (token, ranges.get_mut(at).map(take).unwrap_or_default())).collect()
 }
 
 /// Refuses a view of several spaces on behalf of a format that cannot tell them apart.

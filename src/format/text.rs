@@ -1,24 +1,28 @@
 //! Addresses as text, written and read: most of the time that a large file takes goes into
 //! these, so that IPv4, which most rows are of, has code of its own.
 
-use std::net::Ipv4Addr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use ipnet::{IpNet, Ipv4Net};
 
 use super::lines::push;
 use crate::address::{Family, Range};
 
-/// The longest IPv4 prefix: `255.255.255.255/32`.
-const LONGEST: usize = 18;
+/// The longest prefix: IPv6, 39 digits and colons, a slash and three digits.
+const LONGEST: usize = 43;
 
 /// A text in the making, short enough to stay where it is.
-#[derive(Default)]
 struct Short {
     octets: [u8; LONGEST],
     length: usize,
 }
 
 impl Short {
+    const fn new() -> Self {
+        Self { octets: [0; LONGEST], length: 0 }
+    }
+
+    #[inline]
     fn push(&mut self, octet: u8) {
         if let Some(place) = self.octets.get_mut(self.length) {
             *place = octet;
@@ -26,6 +30,7 @@ impl Short {
         }
     }
 
+    #[inline]
     fn number(&mut self, number: u8) {
         if number >= 100 {
             self.push(b'0' + number / 100);
@@ -36,8 +41,8 @@ impl Short {
         self.push(b'0' + number % 10);
     }
 
-    fn address(&mut self, bits: u32) {
-        let [a, b, c, d] = bits.to_be_bytes();
+    fn v4(&mut self, address: Ipv4Addr) {
+        let [a, b, c, d] = address.octets();
         self.number(a);
         for octet in [b, c, d] {
             self.push(b'.');
@@ -45,39 +50,95 @@ impl Short {
         }
     }
 
+    /// As RFC 5952 has it. Not for addresses that end in an IPv4 address.
+    fn v6(&mut self, address: Ipv6Addr) {
+        let words = address.segments();
+        let (begin, length) = zeros(&words);
+        for (place, word) in words.into_iter().enumerate() {
+            if (begin..begin + length).contains(&place) {
+                if place == begin {
+                    self.push(b':');
+                    self.push(b':');
+                }
+                continue;
+            }
+            if place > 0 && place != begin + length {
+                self.push(b':');
+            }
+            self.word(word);
+        }
+    }
+
+    fn word(&mut self, word: u16) {
+        let digits = (16 - word.leading_zeros()).div_ceil(4).max(1);
+        for digit in (0..digits).rev() {
+            let digit = (word >> (4 * digit) & 0xf) as u8;
+            self.push(if digit < 10 { b'0' + digit } else { b'a' + digit - 10 });
+        }
+    }
+
     fn text(&self) -> &str {
-        // Nothing but digits, dots and a slash was pushed.
+        // Nothing but digits, letters, dots, colons and slashes was pushed.
         self.octets.get(..self.length).and_then(|octets| std::str::from_utf8(octets).ok()).unwrap_or_default()
     }
 }
 
+/// Where the longest stretch of zero words begins, and how many it has; none shorter than two.
+fn zeros(words: &[u16; 8]) -> (usize, usize) {
+    let (mut best, mut own) = ((8, 0), (0, 0));
+    for (place, word) in words.iter().enumerate() {
+        own = match (*word, own.1) {
+            (0, 0) => (place, 1),
+            (0, length) => (own.0, length + 1),
+            _ => (0, 0),
+        };
+        if own.1 > best.1.max(1) {
+            best = own;
+        }
+    }
+    best
+}
+
+/// Appends an address.
+pub(super) fn push_address(out: &mut String, address: IpAddr) {
+    let mut text = Short::new();
+    match address {
+        IpAddr::V4(address) => text.v4(address),
+        IpAddr::V6(address) if address.to_ipv4_mapped().is_some() => {
+            return push(out, format_args!("{address}"));
+        }
+        IpAddr::V6(address) => text.v6(address),
+    }
+    out.push_str(text.text());
+}
+
 /// Appends a prefix.
 pub(super) fn push_prefix(out: &mut String, prefix: IpNet) {
+    let mut text = Short::new();
     match prefix {
-        IpNet::V4(net) => {
-            let mut text = Short::default();
-            text.address(net.network().to_bits());
-            text.push(b'/');
-            text.number(net.prefix_len());
-            out.push_str(text.text());
+        IpNet::V4(net) => text.v4(net.network()),
+        IpNet::V6(net) if net.network().to_ipv4_mapped().is_some() => {
+            return push(out, format_args!("{net}"));
         }
-        IpNet::V6(net) => push(out, format_args!("{net}")),
+        IpNet::V6(net) => text.v6(net.network()),
     }
+    text.push(b'/');
+    text.number(prefix.prefix_len());
+    out.push_str(text.text());
 }
 
 /// Appends `first-last`.
 pub(super) fn push_range(out: &mut String, range: Range) {
-    match (range.family(), u32::try_from(range.first_bits()), u32::try_from(range.last_bits())) {
-        (Family::V4, Ok(first), Ok(last)) => {
-            for (bits, end) in [(first, "-"), (last, "")] {
-                let mut text = Short::default();
-                text.address(bits);
-                out.push_str(text.text());
-                out.push_str(end);
-            }
-        }
-        _ => push(out, format_args!("{range}")),
-    }
+    push_address(out, range.first());
+    out.push('-');
+    push_address(out, range.last());
+}
+
+/// Appends a number in decimal digits.
+pub(super) fn push_number(out: &mut String, number: u8) {
+    let mut text = Short::new();
+    text.number(number);
+    out.push_str(text.text());
 }
 
 /// Reads a prefix that is written as we write it: no other text for it will do.
@@ -86,7 +147,9 @@ pub(super) fn prefix(text: &str) -> Option<Range> {
         return Some(range);
     }
     let net: IpNet = text.parse().ok().filter(|net| matches!(net, IpNet::V6(_)))?;
-    (net.addr() == net.network() && net.to_string() == text).then(|| net.into())
+    let mut own = String::with_capacity(LONGEST);
+    push_prefix(&mut own, net);
+    (net.addr() == net.network() && own == text).then(|| net.into())
 }
 
 /// Reads `first-last` as we write it.
@@ -126,13 +189,81 @@ fn number(digits: &[u8]) -> Option<u8> {
     number.try_into().ok()
 }
 
+/// An IPv4 prefix at the beginning of a text, as we write it, and what is behind it.
+#[inline]
+pub(super) fn leading_v4_prefix(text: &[u8]) -> Option<(u32, u32, &[u8])> {
+    let (first, rest) = leading_v4(text)?;
+    let (length, rest) = leading_number(rest.strip_prefix(b"/")?)?;
+    let host = u32::MAX.checked_shr(length.into()).unwrap_or(0);
+    (length <= 32 && first & host == 0).then_some((first, first | host, rest))
+}
+
+/// `first-last` in IPv4 at the beginning of a text, as we write it, and what is behind it.
+#[inline]
+pub(super) fn leading_v4_range(text: &[u8]) -> Option<(u32, u32, &[u8])> {
+    let (first, rest) = leading_v4(text)?;
+    let (last, rest) = leading_v4(rest.strip_prefix(b"-")?)?;
+    Some((first, last, rest))
+}
+
+#[inline]
+fn leading_v4(text: &[u8]) -> Option<(u32, &[u8])> {
+    let (a, rest) = leading_number(text)?;
+    let (b, rest) = leading_number(rest.strip_prefix(b".")?)?;
+    let (c, rest) = leading_number(rest.strip_prefix(b".")?)?;
+    let (d, rest) = leading_number(rest.strip_prefix(b".")?)?;
+    Some((u32::from_be_bytes([a, b, c, d]), rest))
+}
+
+/// A number up to 255 without zeros before it. A digit more would be one of it, and is left to
+/// whoever reads on, who will not like it.
+#[inline]
+fn leading_number(text: &[u8]) -> Option<(u8, &[u8])> {
+    let digit = |octet: &u8| octet.checked_sub(b'0').filter(|digit| *digit < 10);
+    let (first, rest) = text.split_first()?;
+    let first = digit(first)?;
+    let Some((second, behind)) = rest.split_first().and_then(|(octet, behind)| Some((digit(octet)?, behind)))
+    else {
+        return Some((first, rest));
+    };
+    if first == 0 {
+        return None;
+    }
+    let two = first * 10 + second;
+    match behind.split_first().and_then(|(octet, behind)| Some((digit(octet)?, behind))) {
+        None => Some((two, behind)),
+        Some((third, behind)) => Some((two.checked_mul(10)?.checked_add(third)?, behind)),
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use ipnet::Ipv6Net;
     use proptest::prelude::*;
 
     use super::*;
 
+    /// Words of which many are zero.
+    fn v6() -> impl Strategy<Value = Ipv6Addr> {
+        let word = prop_oneof![3 => Just(0), 1 => Just(0xffff_u16), 3 => any::<u16>(), 1 => 0..0x100_u16];
+        proptest::array::uniform8(word).prop_map(|words: [u16; 8]| Ipv6Addr::from(words))
+    }
+
     proptest! {
+        #[test]
+        fn v6_is_written_and_read_as_the_standard_library_does(ip in v6(), other in v6(), length in 0..=128_u8) {
+            let net = IpNet::V6(Ipv6Net::new(ip, length).unwrap().trunc());
+            let mut text = String::new();
+            push_prefix(&mut text, net);
+            prop_assert_eq!(&text, &net.to_string());
+            prop_assert_eq!(prefix(&text), Some(net.into()));
+            let wanted = Range::new(ip.min(other).into(), ip.max(other).into()).unwrap();
+            let mut text = String::new();
+            push_range(&mut text, wanted);
+            prop_assert_eq!(&text, &format!("{}-{}", ip.min(other), ip.max(other)));
+            prop_assert_eq!(range(&text), Some(wanted));
+        }
+
         #[test]
         fn prefixes_are_written_and_read_as_the_standard_library_does(bits in any::<u32>(), length in 0..=32_u8) {
             let net = IpNet::V4(Ipv4Net::new(Ipv4Addr::from_bits(bits), length).unwrap().trunc());
@@ -156,6 +287,28 @@ mod tests {
         fn any_text_is_read_as_the_standard_library_does_or_refused(text in "[0-9./:-]{0,20}") {
             let strict = text.parse::<IpNet>().ok().filter(|net| net.to_string() == text && net.addr() == net.network());
             prop_assert_eq!(prefix(&text), strict.map(Range::from));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn what_leads_a_text_is_read_as_the_whole_of_it(text in "[0-9]{1,3}([./-][0-9]{1,3}){0,8}") {
+            let whole = |found: Option<(u32, u32, &[u8])>| match found {
+                Some((first, last, b"")) => Range::from_bits(Family::V4, first.into(), last.into()),
+                _ => None,
+            };
+            prop_assert_eq!(whole(leading_v4_prefix(text.as_bytes())), prefix(&text));
+            prop_assert_eq!(whole(leading_v4_range(text.as_bytes())), range(&text));
+        }
+
+        #[test]
+        fn what_is_behind_is_left(bits in any::<u32>(), length in 0..=32_u8, last in any::<u32>()) {
+            let net = Ipv4Net::new(Ipv4Addr::from_bits(bits), length).unwrap().trunc();
+            let text = format!("{net} x");
+            let found = (net.network().to_bits(), net.broadcast().to_bits(), &b" x"[..]);
+            prop_assert_eq!(leading_v4_prefix(text.as_bytes()), Some(found));
+            let text = format!("{}-{};", Ipv4Addr::from_bits(bits), Ipv4Addr::from_bits(last));
+            prop_assert_eq!(leading_v4_range(text.as_bytes()), Some((bits, last, &b";"[..])));
         }
     }
 

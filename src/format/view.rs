@@ -2,11 +2,14 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::ptr;
 
 use jiff::Timestamp;
 use sha2::{Digest, Sha256};
 use thiserror::Error;
 
+use super::carried::carried;
+use super::known::Known;
 use crate::address::Range;
 use crate::table::{Edge, Entry, Group, GroupEdge, Name, Part, Session, Snapshot, Token};
 
@@ -99,7 +102,12 @@ impl<'a> View<'a> {
         let rows = rows(snapshot, scope)?;
         let default = default_group(snapshot, &scope.service);
         let mut groups = BTreeMap::from([(default.token.clone(), default.clone())]);
+        let mut met: Known<'_, ()> = Known::new();
         for row in &rows {
+            if met.get(row.group.token.as_str(), "").is_some() {
+                continue;
+            }
+            met.learn(row.group.token.as_str(), "", ());
             if !groups.contains_key(&row.group.token) {
                 groups.insert(row.group.token.clone(), Cow::Borrowed(row.group));
             }
@@ -178,7 +186,7 @@ impl<'a> View<'a> {
             let mut answer = pending.take()?;
             for next in rows.by_ref() {
                 match join(answer.range, next.range) {
-                    Some(range) if (answer.space, answer.token) == (next.space, next.token) => {
+                    Some(range) if answer.token == next.token && answer.space == next.space => {
                         answer.range = range;
                     }
                     _ => {
@@ -189,6 +197,12 @@ impl<'a> View<'a> {
             }
             Some(answer)
         })
+    }
+
+    /// What a file can say of the rows whose format cannot speak of `excluded`
+    /// ([`super::Format::excluded`]): addresses in order, and what answers them.
+    pub fn told(&self, excluded: &'static [Range]) -> impl Iterator<Item = (Range, &Token)> {
+        self.answers().flat_map(move |a| carried(a.range, excluded).map(move |range| (range, a.token)))
     }
 
     fn check_edges(&self) -> Result<(), ViewError> {
@@ -224,6 +238,7 @@ pub fn groups_of<'a, 'n>(
 }
 
 /// Two touching ranges as one.
+#[inline]
 pub(super) fn join(range: Range, next: Range) -> Option<Range> {
     if !range.touches(next) {
         return None;
@@ -234,19 +249,29 @@ pub(super) fn join(range: Range, next: Range) -> Option<Range> {
 fn rows<'a>(snapshot: &'a Snapshot, scope: &Scope) -> Result<Vec<Row<'a>>, ViewError> {
     // With the part of the owner's entries that another group answers for.
     let mut of_owner: HashMap<&'a str, (&'a Group, Option<&'a Part>)> = HashMap::new();
+    let mut of_place = Known::new();
     let mut rows = Vec::with_capacity(snapshot.table.entries().len());
+    // Whether it is the wanted one is asked once of a space that many entries share.
+    let mut last: Option<(&Name, bool)> = None;
     for entry in snapshot.table.entries() {
-        if scope.space.as_ref().is_some_and(|space| *space != entry.space) {
+        let wanted = match last {
+            Some((space, wanted)) if ptr::eq(space.as_str(), entry.space.as_str()) => wanted,
+            _ => scope.space.as_ref().is_none_or(|space| *space == entry.space),
+        };
+        last = Some((&entry.space, wanted));
+        if !wanted {
             continue;
         }
-        let (group, part) = match of_owner.get(entry.owner.as_str()) {
-            Some(known) => *known,
+        let owner = &entry.owner;
+        let known = of_place.get(owner, "").or_else(|| of_owner.get(owner.as_str()).copied());
+        let (group, part) = match known {
+            Some(known) => known,
             None => {
-                let group = snapshot.groups.of(&entry.owner, &scope.service).ok_or_else(|| {
-                    ViewError::NoGroup { owner: entry.owner.clone(), service: scope.service.clone() }
-                })?;
-                let known = (group, snapshot.groups.part(&entry.owner, &scope.service));
-                of_owner.insert(&entry.owner, known);
+                let none = || ViewError::NoGroup { owner: owner.clone(), service: scope.service.clone() };
+                let group = snapshot.groups.of(owner, &scope.service).ok_or_else(none)?;
+                let known = (group, snapshot.groups.part(owner, &scope.service));
+                of_owner.insert(owner, known);
+                of_place.learn(owner, "", known);
                 known
             }
         };

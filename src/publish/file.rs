@@ -2,17 +2,22 @@
 //! or the machine dies.
 
 use std::fs::{self, File, Metadata, OpenOptions, Permissions};
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, ErrorKind, Read, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt, fchown};
 use std::path::Path;
+use std::thread;
 use std::time::{Duration, UNIX_EPOCH};
 
 use sha2::{Digest, Sha256};
 
 use super::{Export, Failure, FailureReason, Target, group};
+use crate::format::Rendered;
 
 /// May everybody read a file of this mode?
 const READ_BY_OTHERS: u32 = 0o004;
+
+/// From so many octets on, a thread more is worth its while.
+const SIDE_BY_SIDE: usize = 1 << 18;
 
 /// Who may read a file.
 #[derive(Clone, Copy, Debug)]
@@ -173,12 +178,45 @@ pub(super) fn remove(path: &Path) -> io::Result<()> {
 }
 
 /// SHA-256 in hex.
-pub(super) fn sha256<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> String {
-    let mut digest = Sha256::new();
-    for piece in pieces {
-        digest.update(piece);
-    }
+pub(super) fn sha256(octets: &[u8]) -> String {
+    hex(Sha256::new().chain_update(octets))
+}
+
+fn hex(digest: Sha256) -> String {
     digest.finalize().iter().map(|octet| format!("{octet:02x}")).collect()
+}
+
+/// SHA-256 of a file in place, in hex: read piece by piece, for it may be large.
+pub(super) fn sha256_of(path: &Path) -> io::Result<String> {
+    let (mut file, mut digest) = (File::open(path)?, Sha256::new());
+    let mut buffer = vec![0; SIDE_BY_SIDE];
+    loop {
+        match file.read(&mut buffer)? {
+            0 => return Ok(hex(digest)),
+            count => digest.update(buffer.get(..count).unwrap_or_default()),
+        }
+    }
+}
+
+/// SHA-256 of a whole file and of its body, in hex.
+pub(super) fn digests(rendered: &Rendered) -> (String, String) {
+    let Rendered { head, body, tail, .. } = rendered;
+    if head.is_empty() {
+        // Both begin alike.
+        let begun = Sha256::new().chain_update(body);
+        return (hex(begun.clone().chain_update(tail)), hex(begun));
+    }
+    let whole = || hex(Sha256::new().chain_update(head).chain_update(body).chain_update(tail));
+    if body.len() < SIDE_BY_SIDE {
+        return (whole(), sha256(body));
+    }
+    let (whole, own) = thread::scope(|scope| {
+        let beside = scope.spawn(whole);
+        let own = sha256(body);
+        (beside.join().ok(), own)
+    });
+    // What a thread did not bring to an end is done here.
+    (whole.unwrap_or_else(|| hex(Sha256::new().chain_update(rendered.bytes()))), own)
 }
 
 fn exists(path: &Path) -> bool {

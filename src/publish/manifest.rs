@@ -73,6 +73,6 @@ impl Manifest {
 impl FileRecord {
     /// Whether the target is the very file that this tells of.
     pub(super) fn fits(&self, target: &Target) -> io::Result<bool> {
-        Ok(file::sha256([fs::read(target.path())?.as_slice()]) == self.sha256)
+        Ok(file::sha256_of(target.path())? == self.sha256)
     }
 }

@@ -77,17 +77,41 @@ pub fn write_file(path: &std::path::Path, octets: &[u8]) -> Result<(), Failure> 
 /// [`FailureReason::Reload`] and its like say that there was nothing before, or
 /// [`FailureReason::Manifest`] that only the manifest is missing.
 pub async fn publish(export: &Export, snapshot: &Snapshot, now: Timestamp) -> Published {
+    publish_after(None, export, snapshot, now).await
+}
+
+/// What was published last, and by which export.
+#[derive(Clone, Debug)]
+struct Last {
+    export: Arc<Export>,
+    snapshot: Arc<Snapshot>,
+}
+
+/// The same by somebody who remembers what was published last: the consumer is then asked about
+/// what has changed since, without the file in place being read for it.
+async fn publish_after(
+    last: Option<Last>,
+    export: &Export,
+    snapshot: &Snapshot,
+    now: Timestamp,
+) -> Published {
     let begun = Instant::now();
-    let state = State::from(attempt(export, snapshot, now).await);
+    let state = State::from(attempt(last, export, snapshot, now).await);
     let warnings = warnings(export, snapshot, &state);
     let (name, generation) = (export.name.clone(), snapshot.generation);
     Published { export: name, generation, state, warnings, took: begun.elapsed() }
 }
 
-async fn attempt(export: &Export, snapshot: &Snapshot, now: Timestamp) -> Result<State, Failure> {
+async fn attempt(
+    last: Option<Last>,
+    export: &Export,
+    snapshot: &Snapshot,
+    now: Timestamp,
+) -> Result<State, Failure> {
     let begun = Instant::now();
     let (owned, snapshot) = (export.clone(), snapshot.clone());
-    let stage = match blocking(move || prepare::prepare(&owned, &snapshot, now)).await? {
+    let prepared = blocking(move || prepare::prepare(&owned, &snapshot, last.as_ref(), now));
+    let stage = match prepared.await? {
         Prepared::Unchanged(manifest) => return Ok(State::Unchanged(*manifest)),
         Prepared::Deferred(until) => return Ok(State::Deferred { until }),
         Prepared::Staged(stage) => Arc::new(*stage),
@@ -187,8 +211,12 @@ async fn tell_back(export: &Export, stage: &Stage) -> Result<(), Failure> {
 
 fn warnings(export: &Export, snapshot: &Snapshot, state: &State) -> Vec<Warning> {
     let (State::Published(manifest) | State::Unchanged(manifest)) = state else { return Vec::new() };
-    let groups = export.view(snapshot).map_or(0, |view| view.groups().count() as u64);
-    export.format.limits().warnings(export.format.name(), groups, manifest.table.rows)
+    let limits = export.format.limits();
+    let groups = match limits.groups {
+        Some(_) => export.view(snapshot).map_or(0, |view| view.groups().count() as u64),
+        None => 0,
+    };
+    limits.warnings(export.format.name(), groups, manifest.table.rows)
 }
 
 /// Runs file work off the async threads.

@@ -6,12 +6,12 @@ use std::thread;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::file::{self, Rights, sha256};
-use super::probe::{self, Probe};
+use super::file::{self, Rights};
+use super::probe::{self, Before, Probe};
 use super::stage::{Stage, Staged, StagedGroups};
-use super::{Export, Failure, FailureReason, FileRecord, GroupsFile, Manifest, Target};
+use super::{Export, Failure, FailureReason, FileRecord, GroupsFile, Last, Manifest, Target};
 use crate::format::groups::{GroupsFormat, Rows};
-use crate::format::{ReadBack, Rendered, Stamp, View};
+use crate::format::{Rendered, Stamp, View};
 use crate::table::Snapshot;
 
 /// What preparing comes to.
@@ -24,8 +24,14 @@ pub(super) enum Prepared {
     Deferred(Timestamp),
 }
 
-/// Renders, compares with what is in place, writes what is new and proves it.
-pub(super) fn prepare(export: &Export, snapshot: &Snapshot, now: Timestamp) -> Result<Prepared, Failure> {
+/// Renders, compares with what is in place, writes what is new and proves it. `last` is what
+/// was published before, where that is known.
+pub(super) fn prepare(
+    export: &Export,
+    snapshot: &Snapshot,
+    last: Option<&Last>,
+    now: Timestamp,
+) -> Result<Prepared, Failure> {
     if !snapshot.filled {
         return Err(Failure::new(FailureReason::NotFilled, "too little of the fleet has been read so far"));
     }
@@ -37,7 +43,12 @@ pub(super) fn prepare(export: &Export, snapshot: &Snapshot, now: Timestamp) -> R
         return Ok(Prepared::Deferred(until));
     }
     let rights = Rights::of(export)?;
-    Work { export, view: &view, stamp: &stamp, rights, now }.prepare(targets, before)
+    // What says otherwise than the manifest is not what lies there.
+    let last = last.filter(|last| {
+        let told = before.as_ref().map(|before| (before.session.as_str(), before.generation));
+        told == Some((&last.snapshot.session.to_string(), last.snapshot.generation))
+    });
+    Work { export, view: &view, stamp: &stamp, rights, last, now }.prepare(targets, before)
 }
 
 /// Until when a change must wait. Files that are not there wait for nothing, nor does a
@@ -82,10 +93,13 @@ impl Targets {
     }
 }
 
-/// A table as it was, where it can be read, and as it is to be.
-struct Tables {
-    before: Option<ReadBack>,
-    after: ReadBack,
+/// What came of the table.
+struct Table {
+    table: Staged,
+    /// What the consumer is to be asked.
+    probes: Vec<Probe>,
+    /// Whether what was in place is what the manifest tells of.
+    fits: bool,
 }
 
 struct Work<'a> {
@@ -93,12 +107,13 @@ struct Work<'a> {
     view: &'a View<'a>,
     stamp: &'a Stamp,
     rights: Rights,
+    last: Option<&'a Last>,
     now: Timestamp,
 }
 
 impl Work<'_> {
     fn prepare(&self, targets: Targets, before: Option<Manifest>) -> Result<Prepared, Failure> {
-        let (table, read) = self.table(targets.table, before.as_ref())?;
+        let Table { table, probes, fits } = self.table(targets.table, before.as_ref())?;
         let groups = match (&self.export.groups, targets.groups) {
             (Some(groups), Some(target)) => {
                 Some(self.groups(groups, target, before.as_ref()).inspect_err(|_| table.discard())?)
@@ -115,8 +130,8 @@ impl Work<'_> {
             took_ms: None,
             written: self.now,
         };
-        let probes = self.probes(&table, read);
-        let stage = Stage::new(table, groups, manifest, self.rights, before.as_ref(), probes);
+        let good = fits && before.as_ref().is_some_and(|before| is_groups_of(before, groups.as_ref()));
+        let stage = Stage::new(table, groups, manifest, self.rights, good, probes);
         if stage.is_changed() {
             return Ok(Prepared::Staged(Box::new(stage)));
         }
@@ -124,68 +139,62 @@ impl Work<'_> {
         stage.unchanged(before).map(|manifest| Prepared::Unchanged(Box::new(manifest)))
     }
 
-    /// The table's file, and what is in it and in the one before it, where it was written anew.
-    fn table(&self, target: Target, before: Option<&Manifest>) -> Result<(Staged, Option<Tables>), Failure> {
+    /// The table's file, and what else is found out on the way. What takes long with a large
+    /// table is done side by side.
+    fn table(&self, target: Target, before: Option<&Manifest>) -> Result<Table, Failure> {
         let format = &self.export.format;
-        let rendered = format
-            .render(self.view, self.stamp)
-            .map_err(|e| Failure::new(FailureReason::Render, e.to_string()))?;
-        let staged = self.staged(target, format.name(), &rendered, before.map(|m| &m.table));
+        let record = before.map(|before| &before.table);
+        let fits = || record.is_some_and(|record| record.fits(&target).is_ok_and(|fits| fits));
+        let (fits, rendered) = beside(fits, || format.render(self.view, self.stamp));
+        let rendered = rendered.map_err(|e| Failure::new(FailureReason::Render, e.to_string()))?;
+        let fits = fits?;
+        let staged = self.staged(target, format.name(), &rendered, record.filter(|_| fits));
         let staged = Staged { derived: format.derived(), ..staged };
         if !staged.changed {
-            return Ok((staged, None));
+            let probes = self.probes(&Before::Same);
+            return Ok(Table { table: staged, probes, fits });
         }
         let new = file::write_new_unsynced(&staged.target, &rendered.pieces(), self.rights)?;
         drop(rendered);
-        // What takes long with a large table is done side by side.
-        let (synced, before, after) = thread::scope(|scope| {
-            let synced = scope.spawn(|| file::sync(&staged.target, &new));
-            let before = scope.spawn(|| self.in_place(&staged.target));
-            let after = self.prove_table(&staged.target);
-            (synced.join(), before.join(), after)
-        });
-        let broken = |_| Failure::new(FailureReason::Interrupted, "a thread broke off");
-        let tables = synced
-            .unwrap_or_else(|e| Err(broken(e)))
-            .and(after)
-            .map(|after| Tables { before: before.unwrap_or_default(), after })
-            .inspect_err(|_| staged.discard())?;
-        Ok((staged, Some(tables)))
+        let others = || {
+            let probes = self.probes(&self.before(&staged.target, fits));
+            file::sync(&staged.target, &new).map(|()| probes)
+        };
+        let (others, proven) = beside(others, || self.prove_table(&staged.target));
+        let probes = others.and_then(|probes| proven.and(probes)).inspect_err(|_| staged.discard())?;
+        Ok(Table { table: staged, probes, fits })
     }
 
-    /// What the file in place says, where somebody is to be asked about what changes, and it can
-    /// be read.
-    fn in_place(&self, target: &Target) -> Option<ReadBack> {
-        if self.export.canary.is_none() && self.export.haproxy_socket.is_none() {
-            return None;
+    fn asks(&self) -> bool {
+        self.export.canary.is_some() || self.export.haproxy_socket.is_some()
+    }
+
+    /// What the consumer had: as it was published last, where `fits` says that this is still
+    /// what lies there; else what is read there.
+    fn before(&self, target: &Target, fits: bool) -> Before<'_> {
+        if !self.asks() {
+            return Before::Nothing;
         }
-        self.export.format.read(&fs::read(target.path()).ok()?).ok()
+        let last = self.last.filter(|_| fits).and_then(|last| last.export.view(&last.snapshot).ok());
+        let file = || self.export.format.read(&fs::read(target.path()).ok()?).ok();
+        last.map(Before::View).or_else(|| file().map(Before::File)).unwrap_or(Before::Nothing)
     }
 
     /// The file as it lies on the disk says what the table says, of every address.
-    fn prove_table(&self, target: &Target) -> Result<ReadBack, Failure> {
-        let format = &self.export.format;
+    fn prove_table(&self, target: &Target) -> Result<(), Failure> {
         let refuse = |problem: String| {
             Failure::new(FailureReason::ReadBack, format!("{}: {problem}", target.new_file().display()))
         };
         let bytes = fs::read(target.new_file()).map_err(|e| refuse(e.to_string()))?;
-        let read = format.read(&bytes).map_err(|e| refuse(e.to_string()))?;
-        read.verify(self.view, format.excluded()).map_err(|e| refuse(e.to_string()))?;
-        Ok(read)
+        self.export.format.prove(&bytes, self.view).map_err(|e| refuse(e.to_string()))
     }
 
-    /// What the consumer is to be asked afterwards. Where the file in place cannot be read,
-    /// everything is new; where the table stays as it is, nothing of it.
-    fn probes(&self, table: &Staged, read: Option<Tables>) -> Vec<Probe> {
-        if self.export.canary.is_none() && self.export.haproxy_socket.is_none() {
+    /// What the consumer is to be asked afterwards.
+    fn probes(&self, before: &Before<'_>) -> Vec<Probe> {
+        if !self.asks() {
             return Vec::new();
         }
-        match read {
-            Some(Tables { before, after }) => probe::choose(self.view, before.as_ref(), &after),
-            None => self
-                .in_place(&table.target)
-                .map_or(Vec::new(), |table| probe::choose(self.view, Some(&table), &table)),
-        }
+        probe::choose(self.view, before, self.export.format.excluded())
     }
 
     fn groups(
@@ -200,7 +209,9 @@ impl Work<'_> {
             .map_err(|e| Failure::new(FailureReason::Render, e.to_string()))?;
         self.prove_complete(&rows)?;
         let exact = format.render(&rows, self.stamp);
-        let file = self.staged(target, format.name(), &exact, before.and_then(|m| m.groups.as_ref()));
+        let record = before.and_then(|before| before.groups.as_ref());
+        let record = record.filter(|record| record.fits(&target).is_ok_and(|fits| fits));
+        let file = self.staged(target, format.name(), &exact, record);
         if !file.changed {
             return Ok(StagedGroups { file, trimmed: None });
         }
@@ -225,7 +236,7 @@ impl Work<'_> {
         }
     }
 
-    /// What the file would be, and whether the one in place is another.
+    /// What the file would be, and whether the one in place, which is `before`, is another.
     fn staged(
         &self,
         target: Target,
@@ -233,23 +244,36 @@ impl Work<'_> {
         rendered: &Rendered,
         before: Option<&FileRecord>,
     ) -> Staged {
+        let (sha256, body_sha256) = file::digests(rendered);
         let record = FileRecord {
             format: format.to_owned(),
             body_generation: self.stamp.generation,
-            sha256: sha256(rendered.pieces()),
-            body_sha256: sha256([rendered.body.as_slice()]),
+            sha256,
+            body_sha256,
             rows: rendered.rows,
         };
-        let same = before.filter(|b| {
-            b.format == record.format
-                && b.body_sha256 == record.body_sha256
-                && b.fits(&target).is_ok_and(|fits| fits)
-        });
+        let same = before.filter(|b| b.format == record.format && b.body_sha256 == record.body_sha256);
         match same {
             Some(before) => Staged { target, record: before.clone(), changed: false, derived: None },
             None => Staged { target, record, changed: true, derived: None },
         }
     }
+}
+
+/// Whether the groups file in place is the one that was told of.
+fn is_groups_of(before: &Manifest, groups: Option<&StagedGroups>) -> bool {
+    let both = before.groups.as_ref().zip(groups);
+    both.is_none_or(|(record, groups)| record.fits(&groups.file.target).is_ok_and(|fits| fits))
+}
+
+/// Two things at a time.
+fn beside<A: Send, B>(other: impl FnOnce() -> A + Send, own: impl FnOnce() -> B) -> (Result<A, Failure>, B) {
+    let (other, own) = thread::scope(|scope| {
+        let other = scope.spawn(other);
+        let own = own();
+        (other.join(), own)
+    });
+    (other.map_err(|_| Failure::new(FailureReason::Interrupted, "a thread broke off")), own)
 }
 
 fn prove_groups(format: &dyn GroupsFormat, target: &Target, rows: &Rows) -> Result<(), Failure> {

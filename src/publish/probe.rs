@@ -1,11 +1,11 @@
 //! Which addresses a consumer is asked about after it was told, and what is right.
 
-use std::collections::BTreeSet;
+use std::collections::HashSet;
 use std::net::IpAddr;
 
-use crate::address::{Family, Range, RangeSet};
+use crate::address::{Family, Range};
 use crate::format::groups::{Allowed, allowed};
-use crate::format::{Difference, ReadBack, View, differences};
+use crate::format::{Difference, ReadBack, View, differences_of};
 use crate::table::Token;
 
 /// How many changed addresses are asked about.
@@ -24,21 +24,59 @@ pub(super) struct Probe {
     pub(super) allowed: Allowed,
 }
 
+/// What a consumer had.
+pub(super) enum Before<'b> {
+    /// Nothing that is known.
+    Nothing,
+    /// What it is to have, too.
+    Same,
+    /// What a file says.
+    File(ReadBack),
+    /// What was published before.
+    View(View<'b>),
+}
+
 /// Addresses whose answer changed, such in both families, and one in each family that is in
-/// no row. `before` is the table that the consumer had, where it had one.
-pub(super) fn choose(view: &View<'_>, before: Option<&ReadBack>, after: &ReadBack) -> Vec<Probe> {
+/// no row. `excluded` is what the consumer cannot speak of.
+pub(super) fn choose(view: &View<'_>, before: &Before<'_>, excluded: &'static [Range]) -> Vec<Probe> {
     let default = &view.default_group().token;
-    let empty = <ReadBack as Default>::default();
+    let changed = match before {
+        Before::Nothing => changes(view, (std::iter::empty(), None), excluded),
+        Before::Same => Vec::new(),
+        Before::File(file) => {
+            let rows = file.rows().iter().map(|row| (row.range, &row.token));
+            changes(view, (rows, file.default()), excluded)
+        }
+        Before::View(old) => changes(view, (old.told(excluded), Some(&old.default_group().token)), excluded),
+    };
+    asked(view, changed, default, excluded)
+}
+
+/// One address for each change of groups and family: that is enough.
+fn changes<'t>(
+    view: &'t View<'_>,
+    before: (impl Iterator<Item = (Range, &'t Token)>, Option<&'t Token>),
+    excluded: &'static [Range],
+) -> Vec<Changed> {
+    let default = &view.default_group().token;
     let mut changed: Vec<Changed> = Vec::new();
-    let mut pairs = BTreeSet::new();
-    for difference in differences(before.unwrap_or(&empty), after) {
+    let mut pairs = HashSet::new();
+    for difference in differences_of(before, (view.told(excluded), Some(default))) {
         let Difference { range, before, after } = difference;
         let now = after.unwrap_or(default);
-        // One address for each change of groups and family is enough.
-        if pairs.insert((range.family(), before.cloned(), now.clone())) {
+        if pairs.insert((range.family(), before, now)) {
             changed.push(Changed { range, before: before.cloned(), now: now.clone() });
         }
     }
+    changed
+}
+
+fn asked(
+    view: &View<'_>,
+    mut changed: Vec<Changed>,
+    default: &Token,
+    excluded: &'static [Range],
+) -> Vec<Probe> {
     // Where old and new answer have an address in common, the answer proves little.
     changed.sort_by_key(|one| !one.is_telling(view));
     let mut viewers: Vec<(IpAddr, Token)> = Vec::new();
@@ -46,10 +84,11 @@ pub(super) fn choose(view: &View<'_>, before: Option<&ReadBack>, after: &ReadBac
         let own = changed.iter().filter(|one| one.range.family() == family);
         viewers.extend(own.take(CHANGED / 2).map(|one| (one.range.first(), one.now.clone())));
         if !viewers.iter().any(|(viewer, _)| Family::of(*viewer) == family) {
-            let row = after.rows().iter().find(|row| row.range.family() == family);
-            viewers.extend(row.map(|row| (row.range.first(), row.token.clone())));
+            let row = view.told(excluded).find(|(range, _)| range.family() == family);
+            viewers.extend(row.map(|(range, token)| (range.first(), token.clone())));
         }
-        viewers.extend(missing(after, family).map(|viewer| (viewer, default.clone())));
+        let rows = view.told(excluded).map(|(range, _)| range);
+        viewers.extend(missing(rows, family).map(|viewer| (viewer, default.clone())));
     }
     let asked = viewers.into_iter().map(|(viewer, token)| {
         let allowed = allowed(view, &token);
@@ -121,12 +160,14 @@ impl Changed {
 }
 
 /// An address of a family in no row: the first behind a row, where there are rows.
-fn missing(after: &ReadBack, family: Family) -> Option<IpAddr> {
-    let covered: RangeSet =
-        after.rows().iter().map(|row| row.range).filter(|range| range.family() == family).collect();
-    let behind = covered.iter().find_map(|range| {
-        let next = range.last_bits().checked_add(1)?;
-        Range::from_bits(family, next, next)
-    });
-    behind.map(Range::first)
+fn missing(rows: impl Iterator<Item = Range>, family: Family) -> Option<IpAddr> {
+    let mut end: Option<Range> = None;
+    for range in rows.filter(|range| range.family() == family) {
+        if end.is_some_and(|end| !end.touches(range)) {
+            break;
+        }
+        end = Some(range);
+    }
+    let next = end?.last_bits().checked_add(1)?;
+    Range::from_bits(family, next, next).map(Range::first)
 }

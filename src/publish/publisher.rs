@@ -11,7 +11,7 @@ use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, sleep_until};
 
-use super::{Export, FailureReason, Published, Standing, State, confirm, publish};
+use super::{Export, FailureReason, Last, Published, Standing, State, confirm, publish_after};
 use crate::table::{Name, Snapshot};
 
 /// What the time is.
@@ -173,7 +173,7 @@ struct Consumer {
     files: Files,
     standing: Standing,
     /// What the consumer was last told of, and by which export.
-    in_place: Option<(Arc<Export>, Arc<Snapshot>)>,
+    in_place: Option<Last>,
     /// When it is asked again whether it still answers so.
     ask_at: Option<Instant>,
     round: u64,
@@ -205,12 +205,12 @@ impl Consumer {
             for file in own {
                 held.push(file.lock_owned().await);
             }
-            publish(export, snapshot, (self.clock)()).await
+            publish_after(self.in_place.clone(), export, snapshot, (self.clock)()).await
         };
         self.standing.note(&published, (self.clock)());
         match &published.state {
             State::Published(manifest) | State::Unchanged(manifest) => {
-                self.in_place = Some((Arc::clone(export), Arc::clone(snapshot)));
+                self.in_place = Some(Last { export: Arc::clone(export), snapshot: Arc::clone(snapshot) });
                 // What was confirmed long ago is asked for soon.
                 let fresh = matches!(published.state, State::Published(_)) && manifest.confirmed.is_some();
                 self.ask_next(export, fresh);
@@ -263,7 +263,7 @@ impl Consumer {
     /// Asks whether the consumer answers as what is in place says. Whatever else is wanted
     /// comes first. Says whether somebody still takes the report.
     async fn ask(&mut self, offer: u64) -> bool {
-        let Some((export, snapshot)) = self.in_place.clone() else {
+        let Some(Last { export, snapshot }) = self.in_place.clone() else {
             self.ask_at = None;
             return true;
         };

@@ -93,21 +93,16 @@ impl Staged {
 }
 
 impl Stage {
-    /// Files as prepared. `before` is the manifest in place.
+    /// Files as prepared. `good` where the files in place are those that the consumer last
+    /// took up.
     pub(super) fn new(
         table: Staged,
         groups: Option<StagedGroups>,
         manifest: Manifest,
         rights: Rights,
-        before: Option<&Manifest>,
+        good: bool,
         probes: Vec<Probe>,
     ) -> Self {
-        let good = before.is_some_and(|before| {
-            let fits = |record: &FileRecord, target: &Target| record.fits(target).is_ok_and(|fits| fits);
-            let of_groups = before.groups.as_ref().zip(groups.as_ref());
-            fits(&before.table, &table.target)
-                && of_groups.is_none_or(|(record, groups)| fits(record, &groups.file.target))
-        });
         Self { table, groups, manifest, rights, good, probes }
     }
 

@@ -30,6 +30,8 @@ use std::collections::HashMap;
 pub use tree::Duplicate;
 
 use super::carried::{COMPATIBLE, carried};
+use super::known::Known;
+use super::prove::{self, Unproven};
 use super::{Carries, Format, ReadBack, ReadError, RenderError, Rendered, Spaces, Stamp, View, one_space};
 use crate::address::{Range, prefixes};
 use crate::table::{Group, GroupEdge, Name, Token};
@@ -87,6 +89,13 @@ impl Format for Mmdb {
         reader::read(file)
     }
 
+    fn prove(&self, file: &[u8], view: &View<'_>) -> Result<(), Unproven> {
+        match reader::proves(file, view, &COMPATIBLE) {
+            Some(()) => Ok(()),
+            None => prove::slowly(self, file, view),
+        }
+    }
+
     fn excluded(&self) -> &'static [Range] {
         &COMPATIBLE
     }
@@ -97,34 +106,36 @@ impl Format for Mmdb {
 struct Records<'a> {
     data: Encoder,
     known: HashMap<(Option<&'a str>, &'a Token), u32>,
-    last: Option<(Option<&'a str>, &'a Token, u32)>,
+    by_place: Known<'a, u32>,
     /// Whether a groups file says what is in force.
     beside_groups: bool,
 }
 
 impl<'a> Records<'a> {
     fn new(default: &'a Group, beside_groups: bool) -> Self {
-        let mut records = Self { data: Encoder::default(), known: HashMap::new(), last: None, beside_groups };
+        let (known, by_place) = (HashMap::new(), Known::new());
+        let mut records = Self { data: Encoder::default(), known, by_place, beside_groups };
         records.offset(None, default);
         records
     }
 
     fn offset(&mut self, bas: Option<&'a Name>, group: &'a Group) -> u32 {
-        let key = (bas.map(Name::as_str), &group.token);
-        // Neighbours mostly come from one BAS.
-        if let Some((_, _, offset)) = self.last.filter(|last| (last.0, last.1) == key) {
+        let (bas, token) = (bas.map(Name::as_str), &group.token);
+        if let Some(offset) = bas.and_then(|bas| self.by_place.get(bas, token.as_str())) {
             return offset;
         }
-        let offset = match self.known.get(&key) {
+        let offset = match self.known.get(&(bas, token)) {
             Some(offset) => *offset,
             None => {
                 let offset = self.data.len() as u32;
-                encode(&mut self.data, key.0, group, self.beside_groups);
-                self.known.insert(key, offset);
+                encode(&mut self.data, bas, group, self.beside_groups);
+                self.known.insert((bas, token), offset);
                 offset
             }
         };
-        self.last = Some((key.0, key.1, offset));
+        if let Some(bas) = bas {
+            self.by_place.learn(bas, token.as_str(), offset);
+        }
         offset
     }
 }
@@ -175,17 +186,26 @@ fn body(nodes: &Nodes, records: &Records<'_>, size: u16) -> Vec<u8> {
         Link::Node(number) => number,
         Link::Leaf(offset) => base + offset,
     };
-    for [left, right] in nodes.iter() {
-        let (l, r) = (number(left).to_be_bytes(), number(right).to_be_bytes());
-        match size {
-            24 => body.extend_from_slice(&[l[1], l[2], l[3], r[1], r[2], r[3]]),
-            28 => body.extend_from_slice(&[l[1], l[2], l[3], l[0] << 4 | r[0], r[1], r[2], r[3]]),
-            _ => body.extend_from_slice(&[l, r].concat()),
-        }
+    match size {
+        24 => append(&mut body, nodes, number, |l, r| [l[1], l[2], l[3], r[1], r[2], r[3]]),
+        28 => append(&mut body, nodes, number, |l, r| [l[1], l[2], l[3], l[0] << 4 | r[0], r[1], r[2], r[3]]),
+        _ => append(&mut body, nodes, number, |l, r| [l[0], l[1], l[2], l[3], r[0], r[1], r[2], r[3]]),
     }
     body.extend_from_slice(&SEPARATOR);
     body.extend_from_slice(records.data.bytes());
     body
+}
+
+/// Appends the tree, of so many octets a node.
+fn append<const OCTETS: usize>(
+    body: &mut Vec<u8>,
+    nodes: &Nodes,
+    number: impl Fn(Link) -> u32,
+    pack: impl Fn([u8; 4], [u8; 4]) -> [u8; OCTETS],
+) {
+    nodes.iter().for_each(|[left, right]| {
+        body.extend_from_slice(&pack(number(left).to_be_bytes(), number(right).to_be_bytes()));
+    });
 }
 
 fn metadata(nodes: usize, size: u16, stamp: &Stamp) -> Vec<u8> {

@@ -7,33 +7,118 @@
 use super::data::{Decoder, Value};
 use super::{DATABASE_TYPE, MARKER, SEPARATOR};
 use crate::address::{Family, Range};
+use crate::format::prove::Prover;
 use crate::format::readback::Collector;
-use crate::format::{ReadBack, ReadError};
+use crate::format::{ReadBack, ReadError, View};
 use crate::table::Token;
 
 /// What a file of ours says.
 pub(super) fn read(file: &[u8]) -> Result<ReadBack, ReadError> {
-    let error = |place: &str, problem: &str| ReadError::new(place, problem);
-    let at = metadata_at(file).ok_or_else(|| error("the end", "there is no metadata"))?;
-    let (content, tail) = file.split_at(at);
-    let tail = tail.get(MARKER.len()..).unwrap_or_default();
-    let metadata = Metadata::read(tail).map_err(|problem| ReadError::new("metadata", problem))?;
-    let octets = metadata.nodes as usize * metadata.size as usize / 4;
-    let (tree, rest) =
-        content.split_at_checked(octets).ok_or_else(|| error("the tree", "it is cut short"))?;
-    let data = rest
-        .strip_prefix(&SEPARATOR)
-        .ok_or_else(|| error("behind the tree", "there are no sixteen zeros"))?;
+    let parts = Parts::of(file)?;
     let mut collector = Collector::default();
-    let records = Records::read(data, &mut collector).map_err(|problem| ReadError::new("data", problem))?;
-    let default = records.default.clone();
-    let mut walk = Walk { tree, metadata, records, collector, met: 0 };
-    walk.node(0, 0, 0).map_err(|problem| ReadError::new("the tree", problem))?;
-    if walk.met != metadata.nodes {
-        return Err(ReadError::new("the tree", format!("only {} nodes are linked", walk.met)));
-    }
-    Ok(walk.collector.finish(Some(default)))
+    let tokens: Vec<Token> = parts
+        .records
+        .tokens
+        .iter()
+        .map(|token| collector.token(token))
+        .collect::<Result<_, _>>()
+        .map_err(|problem| ReadError::new("data", problem))?;
+    let none = || ReadError::new("data", "there are no records");
+    let default = tokens.first().ok_or_else(none)?.clone();
+    parts.walk(|record, family, first, last| {
+        // What says the same as the default is left to it.
+        let Some(token) = tokens.get(record).filter(|token| **token != default) else { return Ok(()) };
+        let range = Range::from_bits(family, first, last).ok_or_else(|| "a leaf is no range".to_owned())?;
+        collector.push_token(None, range, token.clone())
+    })?;
+    Ok(collector.finish(Some(default)))
 }
+
+/// Whether the file is ours in every bit, and answers as the view does.
+pub(super) fn proves(file: &[u8], view: &View<'_>, excluded: &'static [Range]) -> Option<()> {
+    let parts = Parts::of(file).ok()?;
+    let default = view.default_group().token.as_str();
+    let tokens = &parts.records.tokens;
+    if *tokens.first()? != default || tokens.iter().any(|token| Token::new(token).is_none()) {
+        return None;
+    }
+    // What says the same as the default is left to it, here as there.
+    let telling: Vec<Option<&str>> =
+        tokens.iter().map(|token| Some(*token).filter(|token| *token != default)).collect();
+    let wanted = view.answers().filter(|answer| answer.token.as_str() != default);
+    let mut prover = Prover::new(wanted, excluded);
+    let proven = parts.walk(|record, family, first, last| match telling.get(record) {
+        Some(Some(token)) if !prover.takes(family, first, last, token) => Err(String::new()),
+        Some(_) => Ok(()),
+        None => Err(String::new()),
+    });
+    proven.ok()?;
+    prover.is_done().then_some(())
+}
+
+/// A file taken apart.
+struct Parts<'a> {
+    tree: &'a [u8],
+    metadata: Metadata,
+    records: Records<'a>,
+}
+
+impl<'a> Parts<'a> {
+    fn of(file: &'a [u8]) -> Result<Self, ReadError> {
+        let error = |place: &str, problem: &str| ReadError::new(place, problem);
+        let at = metadata_at(file).ok_or_else(|| error("the end", "there is no metadata"))?;
+        let (content, tail) = file.split_at(at);
+        let tail = tail.get(MARKER.len()..).unwrap_or_default();
+        let metadata = Metadata::read(tail).map_err(|problem| ReadError::new("metadata", problem))?;
+        let octets = metadata.nodes as usize * metadata.size as usize / 4;
+        let (tree, rest) =
+            content.split_at_checked(octets).ok_or_else(|| error("the tree", "it is cut short"))?;
+        let data = rest
+            .strip_prefix(&SEPARATOR)
+            .ok_or_else(|| error("behind the tree", "there are no sixteen zeros"))?;
+        let records = Records::read(data).map_err(|problem| ReadError::new("data", problem))?;
+        Ok(Self { tree, metadata, records })
+    }
+
+    /// Goes through all addresses in order; for each leaf that is not the default's: the number
+    /// of its record, and its addresses.
+    fn walk(&self, leaf: impl Leaf) -> Result<(), ReadError> {
+        fn be(octets: [u8; 3], high: u8) -> u32 {
+            let [a, b, c] = octets;
+            u32::from_be_bytes([high, a, b, c])
+        }
+        match self.metadata.size {
+            24 => self.walk_by(leaf, |[a, b, c, d, e, f]| [be([a, b, c], 0), be([d, e, f], 0)]),
+            28 => {
+                self.walk_by(leaf, |[a, b, c, m, d, e, f]| [be([a, b, c], m >> 4), be([d, e, f], m & 0x0f)])
+            }
+            _ => self.walk_by(leaf, |[h, a, b, c, l, d, e, f]| [be([a, b, c], h), be([d, e, f], l)]),
+        }
+    }
+
+    fn walk_by<const OCTETS: usize>(
+        &self,
+        leaf: impl Leaf,
+        halves: impl Fn([u8; OCTETS]) -> [u32; 2],
+    ) -> Result<(), ReadError> {
+        let (nodes, _) = self.tree.as_chunks();
+        let base = self.metadata.nodes.saturating_add(SEPARATOR.len() as u32);
+        let mut walk =
+            Walk { nodes, base, records: &self.records, halves, leaf, met: 0, problem: String::new() };
+        if walk.node(0, 0, 0).is_none() {
+            return Err(ReadError::new("the tree", walk.problem));
+        }
+        if walk.met != nodes.len() {
+            return Err(ReadError::new("the tree", format!("only {} nodes are linked", walk.met)));
+        }
+        Ok(())
+    }
+}
+
+/// What becomes of a leaf: the number of its record, its family, first and last address.
+trait Leaf: FnMut(usize, Family, u128, u128) -> Result<(), String> {}
+
+impl<F: FnMut(usize, Family, u128, u128) -> Result<(), String>> Leaf for F {}
 
 /// Where the last marker stands, within the last 128 KiB as the format has it.
 fn metadata_at(file: &[u8]) -> Option<usize> {
@@ -84,19 +169,17 @@ impl Metadata {
     }
 }
 
-/// All records by their offset.
-struct Records {
-    /// The first one's token, which is the default.
-    default: Token,
-    tokens: Vec<Token>,
+/// All records by their offset. The first one is the default's.
+struct Records<'a> {
+    tokens: Vec<&'a str>,
     /// For each octet of the data, the number of the record that begins there, or [`NONE`].
     at: Vec<u32>,
 }
 
 const NONE: u32 = u32::MAX;
 
-impl Records {
-    fn read(data: &[u8], collector: &mut Collector) -> Result<Self, String> {
+impl<'a> Records<'a> {
+    fn read(data: &'a [u8]) -> Result<Self, String> {
         let mut decoder = Decoder::new(data);
         let mut tokens = Vec::new();
         let mut at = vec![NONE; data.len()];
@@ -110,15 +193,9 @@ impl Records {
             if let Some(place) = at.get_mut(begin) {
                 *place = tokens.len() as u32;
             }
-            tokens.push(collector.token(token)?);
+            tokens.push(token);
         }
-        let default = tokens.first().cloned().ok_or_else(|| "there are no records".to_owned())?;
-        Ok(Self { default, tokens, at })
-    }
-
-    fn get(&self, offset: u64) -> Option<&Token> {
-        let number = self.at.get(usize::try_from(offset).ok()?)?;
-        self.tokens.get(*number as usize)
+        Ok(Self { tokens, at })
     }
 }
 
@@ -150,72 +227,67 @@ fn token<'a>(record: &Value<'a>) -> Option<&'a str> {
     edge.text().filter(|_| named && edge == name)
 }
 
-struct Walk<'a> {
-    tree: &'a [u8],
-    metadata: Metadata,
-    records: Records,
-    collector: Collector,
-    met: u32,
+struct Walk<'a, const OCTETS: usize, H, L> {
+    nodes: &'a [[u8; OCTETS]],
+    /// What a link to the first record is.
+    base: u32,
+    records: &'a Records<'a>,
+    halves: H,
+    leaf: L,
+    met: usize,
+    /// What is wrong, where something is.
+    problem: String,
 }
 
-impl Walk<'_> {
+impl<const OCTETS: usize, H: Fn([u8; OCTETS]) -> [u32; 2], L: Leaf> Walk<'_, OCTETS, H, L> {
     /// Walks the tree below a node whose prefix is `bits`/`length`, in order of addresses.
-    fn node(&mut self, number: u32, bits: u128, length: u8) -> Result<(), String> {
+    /// Nothing where something is wrong.
+    fn node(&mut self, number: u32, bits: u128, length: u8) -> Option<()> {
         self.met += 1;
-        if self.met > self.metadata.nodes || length >= 128 {
-            return Err(format!("node {number} is met twice, or too deep"));
+        if self.met > self.nodes.len() || length >= 128 {
+            return self.refuse(format!("node {number} is met twice, or too deep"));
         }
-        let halves = self.halves(number).ok_or_else(|| format!("there is no node {number}"))?;
-        for (half, link) in halves.into_iter().enumerate() {
-            let bits = bits | (half as u128) << (127 - length);
-            if link < self.metadata.nodes {
-                self.node(link, bits, length + 1)?;
-            } else {
-                self.leaf(link, bits, length + 1)?;
-            }
-        }
-        Ok(())
+        let Some(node) = self.nodes.get(number as usize) else {
+            return self.refuse(format!("there is no node {number}"));
+        };
+        let [left, right] = (self.halves)(*node);
+        self.half(left, bits, length + 1)?;
+        self.half(right, bits | 1 << (127 - length), length + 1)
     }
 
-    fn halves(&self, number: u32) -> Option<[u32; 2]> {
-        let octets = self.metadata.size as usize / 4;
-        let at = octets.checked_mul(number as usize)?;
-        let be = |octets: &[u8]| octets.iter().fold(0, |n, o| n << 8 | u32::from(*o));
-        let node = self.tree.get(at..at + octets)?;
-        match (self.metadata.size, node) {
-            (28, [l @ .., middle, r1, r2, r3]) => {
-                let (high, low) = (u32::from(middle >> 4), u32::from(middle & 0x0f));
-                Some([high << 24 | be(l), low << 24 | be(&[*r1, *r2, *r3])])
-            }
-            _ => node.split_at_checked(octets / 2).map(|(l, r)| [be(l), be(r)]),
+    #[inline]
+    fn half(&mut self, link: u32, bits: u128, length: u8) -> Option<()> {
+        if (link as usize) < self.nodes.len() {
+            return self.node(link, bits, length);
+        }
+        // Most leaves are the default's, whose record is the first.
+        if link == self.base && !self.records.tokens.is_empty() {
+            Some(())
+        } else {
+            self.leaf(link, bits, length)
         }
     }
 
-    fn leaf(&mut self, link: u32, bits: u128, length: u8) -> Result<(), String> {
-        let offset = u64::from(link).checked_sub(u64::from(self.metadata.nodes) + SEPARATOR.len() as u64);
-        let token = offset
-            .and_then(|offset| self.records.get(offset))
-            .ok_or_else(|| format!("record {link} is none"))?;
-        // What says the same as the default is left to it.
-        if *token == self.records.default {
-            return Ok(());
-        }
-        let token = token.clone();
+    fn leaf(&mut self, link: u32, bits: u128, length: u8) -> Option<()> {
+        let record = link.checked_sub(self.base).and_then(|offset| self.records.at.get(offset as usize));
+        let Some(record) = record.filter(|record| **record != NONE) else {
+            return self.refuse(format!("record {link} is none"));
+        };
         let last = bits | u128::MAX.checked_shr(length.into()).unwrap_or(0);
-        let v4_end = u128::from(u32::MAX);
+        let (record, v4_end) = (*record as usize, u128::from(u32::MAX));
+        let mut told = Ok(());
         if bits <= v4_end {
-            let range = Range::from_bits(Family::V4, bits, last.min(v4_end));
-            self.push(range, &token)?;
+            told = (self.leaf)(record, Family::V4, bits, last.min(v4_end));
         }
-        if last > v4_end {
-            let range = Range::from_bits(Family::V6, bits.max(v4_end + 1), last);
-            self.push(range, &token)?;
+        if last > v4_end && told.is_ok() {
+            told = (self.leaf)(record, Family::V6, bits.max(v4_end + 1), last);
         }
-        Ok(())
+        told.map_or_else(|problem| self.refuse(problem), Some)
     }
 
-    fn push(&mut self, range: Option<Range>, token: &Token) -> Result<(), String> {
-        let range = range.ok_or_else(|| "a leaf is no range".to_owned())?;
-        self.collector.push_token(None, range, token.clone())
+    #[cold]
+    fn refuse(&mut self, problem: String) -> Option<()> {
+        self.problem = problem;
+        None
     }
 }

@@ -6,9 +6,8 @@
 //! nothing itself, halves that turn out equal become one leaf, and only nodes that remain are
 //! ever stored, eight octets each.
 
-use std::iter::Peekable;
 use std::net::{Ipv4Addr, Ipv6Addr};
-use std::{slice, thread};
+use std::thread;
 
 use ipnet::{IpNet, Ipv4Net, Ipv6Net};
 use thiserror::Error;
@@ -61,9 +60,9 @@ impl Tree {
         let mut part = parallel(&self.prefixes, place, many)?;
         if part.link & LEAF != 0 {
             // A file has at least one node.
-            part.nodes.push([part.link, part.link]);
+            part.nodes.add(vec![[part.link, part.link]]);
         }
-        Ok(Nodes { nodes: part.nodes })
+        Ok(part.nodes)
     }
 }
 
@@ -79,6 +78,18 @@ struct Place {
 }
 
 impl Place {
+    /// Whether a prefix is that of the place.
+    #[inline]
+    fn is(self, prefix: &Prefix) -> bool {
+        prefix.length == self.length && prefix.bits == self.bits
+    }
+
+    /// Whether a prefix lies within it. None that is shorter ever comes here.
+    #[inline]
+    fn holds(self, prefix: &Prefix) -> bool {
+        (prefix.bits ^ self.bits).checked_shr(128 - u32::from(self.length)).is_none_or(|above| above == 0)
+    }
+
     fn halves(self, value: u32) -> [Self; 2] {
         let half = |bits| Self { bits, length: self.length + 1, inherited: value };
         [half(self.bits), half(self.bits | 1 << (127 - self.length))]
@@ -88,30 +99,40 @@ impl Place {
 /// What is below a prefix: a link to it, and the nodes, which are numbered from 0.
 struct Part {
     link: u32,
-    nodes: Vec<[u32; 2]>,
+    nodes: Nodes,
 }
 
 impl Part {
-    /// Both halves of a node as one, with the node.
+    /// Both halves of a node as one, with the node. No node is moved: those of the right half are
+    /// told behind how many others they stand.
     fn join(mut self, right: Self) -> Self {
-        let behind = self.nodes.len() as u32;
-        let moved = |link: u32| if link & LEAF != 0 { link } else { link + behind };
-        self.nodes.extend(right.nodes.iter().map(|node| node.map(moved)));
-        let right = moved(right.link);
-        if self.link != right {
-            self.nodes.push([self.link, right]);
-            self.link = self.nodes.len() as u32 - 1;
+        let behind = self.nodes.len as u32;
+        let link = moved(right.link, behind);
+        self.nodes.len += right.nodes.len;
+        let pieces = right.nodes.pieces.into_iter();
+        self.nodes.pieces.extend(pieces.map(|piece| Piece { behind: piece.behind + behind, ..piece }));
+        if self.link != link {
+            self.nodes.add(vec![[self.link, link]]);
+            self.link = self.nodes.len as u32 - 1;
         }
         self
     }
 }
 
+/// A link to a node as it is called where so many others stand before it.
+#[inline]
+const fn moved(link: u32, behind: u32) -> u32 {
+    if link & LEAF != 0 { link } else { link + behind }
+}
+
 /// The tree below a place, from its prefixes, which are sorted.
 fn parallel(prefixes: &[Prefix], place: Place, many: usize) -> Result<Part, Duplicate> {
     if prefixes.is_empty() || prefixes.len() < many || place.length == 128 {
-        let mut builder = Builder { rest: prefixes.iter().peekable(), nodes: vec![] };
-        let link = builder.subtree(place.bits, place.length, place.inherited)?;
-        return Ok(Part { link, nodes: builder.nodes });
+        let mut builder = Builder { rest: prefixes, nodes: Vec::with_capacity(5 * prefixes.len()) };
+        let link = builder.subtree(place)?;
+        let mut nodes = Nodes::default();
+        nodes.add(builder.nodes);
+        return Ok(Part { link, nodes });
     }
     let own = prefixes.partition_point(|p| (p.bits, p.length) <= (place.bits, place.length));
     let (own, rest) = prefixes.split_at(own);
@@ -139,33 +160,56 @@ const LEAF: u32 = 1 << 31;
 pub(super) const LIMIT: usize = 1 << 31;
 
 struct Builder<'p> {
-    rest: Peekable<slice::Iter<'p, Prefix>>,
+    /// The prefixes to come.
+    rest: &'p [Prefix],
     nodes: Vec<[u32; 2]>,
 }
 
 impl Builder<'_> {
-    /// The link to the tree below a prefix. All prefixes left are that one or behind it.
-    fn subtree(&mut self, bits: u128, length: u8, inherited: u32) -> Result<u32, Duplicate> {
-        let mut value = inherited;
+    /// The link to the tree below a place. All prefixes left are that one or behind it.
+    fn subtree(&mut self, place: Place) -> Result<u32, Duplicate> {
+        let mut value = place.inherited;
         let mut own: Option<Prefix> = None;
-        while let Some(next) = self.rest.next_if(|p| p.bits == bits && p.length == length) {
+        while let Some((next, rest)) = self.rest.split_first().filter(|(next, _)| place.is(next)) {
             if own.is_some_and(|own| own.value != next.value) {
                 return Err(Duplicate(net(*next)));
             }
             own = Some(*next);
             value = next.value;
+            self.rest = rest;
         }
-        let below = self.rest.peek().is_some_and(|p| length == 0 || (p.bits ^ bits) >> (128 - length) == 0);
-        if !below || length == 128 {
+        let Some((first, rest)) = self.rest.split_first().filter(|(next, _)| place.holds(next)) else {
             return Ok(LEAF | value);
+        };
+        if !rest.first().is_some_and(|next| place.holds(next)) {
+            self.rest = rest;
+            return Ok(self.alone(*first, place.length, value));
         }
-        let left = self.subtree(bits, length + 1, value)?;
-        let right = self.subtree(bits | 1 << (127 - length), length + 1, value)?;
+        let [left, right] = place.halves(value);
+        let (left, right) = (self.subtree(left)?, self.subtree(right)?);
+        Ok(self.node(left, right))
+    }
+
+    /// The link to the tree in which there is but one prefix: most nodes are on such a way.
+    fn alone(&mut self, prefix: Prefix, length: u8, inherited: u32) -> u32 {
+        let (mut link, other) = (LEAF | prefix.value, LEAF | inherited);
+        if link == other {
+            return other;
+        }
+        for at in (length..prefix.length).rev() {
+            let is_right = prefix.bits >> (127 - at) & 1 == 1;
+            self.nodes.push(if is_right { [other, link] } else { [link, other] });
+            link = self.nodes.len() as u32 - 1;
+        }
+        link
+    }
+
+    fn node(&mut self, left: u32, right: u32) -> u32 {
         if left == right {
-            return Ok(left);
+            return left;
         }
         self.nodes.push([left, right]);
-        Ok(self.nodes.len() as u32 - 1)
+        self.nodes.len() as u32 - 1
     }
 }
 
@@ -187,32 +231,53 @@ pub(super) enum Link {
 }
 
 /// The nodes of a search tree.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Nodes {
-    /// Children before parents, as they were finished; the file has them the other way
-    /// round, so that the root is number 0.
+    /// In the order in which they were finished, children before parents; the file has them the
+    /// other way round, so that the root is number 0.
+    pieces: Vec<Piece>,
+    len: usize,
+}
+
+/// Nodes that were made by one walk. Their links are numbers among the nodes that the walk's
+/// part has, before which stand so many others.
+#[derive(Clone, Debug)]
+struct Piece {
     nodes: Vec<[u32; 2]>,
+    behind: u32,
 }
 
 impl Nodes {
     /// Some nodes, for tests of what depends on their number alone.
     #[cfg(test)]
     pub(super) fn of_length(length: usize) -> Self {
-        Self { nodes: vec![[LEAF; 2]; length] }
+        let mut nodes = Self::default();
+        nodes.add(vec![[LEAF; 2]; length]);
+        nodes
+    }
+
+    /// Nodes behind all others, which they call by their numbers.
+    fn add(&mut self, nodes: Vec<[u32; 2]>) {
+        self.len += nodes.len();
+        self.pieces.push(Piece { nodes, behind: 0 });
     }
 
     /// How many there are; at least one.
     pub(super) fn len(&self) -> usize {
-        self.nodes.len()
+        self.len
     }
 
     /// Each node's halves, from number 0 (the root) on.
-    pub(super) fn iter(&self) -> impl Iterator<Item = [Link; 2]> {
-        let last = self.nodes.len() as u32 - 1;
-        let link = move |raw: u32| {
-            if raw & LEAF != 0 { Link::Leaf(raw & !LEAF) } else { Link::Node(last - raw) }
+    pub(super) fn iter(&self) -> impl Iterator<Item = [Link; 2]> + '_ {
+        let last = self.len as u32 - 1;
+        let link = move |raw: u32, behind: u32| {
+            if raw & LEAF != 0 { Link::Leaf(raw & !LEAF) } else { Link::Node(last - raw - behind) }
         };
-        self.nodes.iter().rev().map(move |node| node.map(link))
+        self.pieces.iter().rev().flat_map(move |piece| {
+            let halves =
+                move |[left, right]: &[u32; 2]| [link(*left, piece.behind), link(*right, piece.behind)];
+            piece.nodes.iter().rev().map(halves)
+        })
     }
 }
 
@@ -238,8 +303,8 @@ mod tests {
                 };
                 tree.insert(net, value);
             }
-            let one = tree.clone().build_by(9, usize::MAX).map(|nodes| nodes.nodes);
-            let several = tree.build_by(9, many).map(|nodes| nodes.nodes);
+            let one = tree.clone().build_by(9, usize::MAX).map(|nodes| nodes.iter().collect::<Vec<_>>());
+            let several = tree.build_by(9, many).map(|nodes| nodes.iter().collect::<Vec<_>>());
             prop_assert_eq!(one.is_ok(), several.is_ok());
             if let (Ok(one), Ok(several)) = (one, several) {
                 prop_assert_eq!(one, several);

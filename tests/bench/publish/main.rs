@@ -1,24 +1,26 @@
 //! How fast tables are written and published, at a million prefixes; every ratio is of one
 //! run, and of processor time. Only the publications and the way to Knot are told by the clock. From the top of the repository:
 //!
-//!     cargo run --release --manifest-path tests/bench/publish/Cargo.toml --target-dir target -- [PREFIXES [--ours]]
+//!     cargo run --release --manifest-path tests/bench/publish/Cargo.toml --target-dir target -- [PREFIXES] [--ours] [PART...]
+//!
+//! Parts are `mmdb`, `texts`, `files` and `knot`; all of them where none is named. `--ours` leaves
+//! the other writers of MMDBs out.
 //!
 //! The files go below `target/tmp`, so that fsync is that of a disk. With Knot installed it
-//! also measures the way of one BAS's change from table to answers.
+//! also measures the way of one BAS's change from what a poll found to what Knot answers.
+
+mod knot;
 
 use std::collections::BTreeMap;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
-use std::time::Duration;
 
 use ipnet::IpNet;
 use jiff::Timestamp;
 use poolsync::address::Range;
-use poolsync::format::groups::groups_by_name;
 use poolsync::format::{Scope, Stamp, View, by_name, formats};
-use poolsync::publish::{Argv, Canary, Export, GroupsFile, Query, State, publish};
+use poolsync::publish::{Export, State, publish};
 use poolsync::table::{
     Class, Edge, Entry, Group, GroupEdge, Groups, Name, PoolName, Session, Snapshot, Table, Token,
 };
@@ -131,10 +133,19 @@ fn forget_peak() {
 
 /// The processor time that this process has used so far, in seconds (proc(5): ticks of 10 ms).
 fn cpu() -> f64 {
+    ticks([11, 12])
+}
+
+/// The same of the commands that it has waited for.
+fn cpu_of_commands() -> f64 {
+    ticks([13, 14])
+}
+
+fn ticks(fields_of: [usize; 2]) -> f64 {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
     let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
     let ticks = |at: usize| fields.get(at).and_then(|text| text.parse::<f64>().ok()).unwrap_or(0.0);
-    (ticks(11) + ticks(12)) / 100.0
+    fields_of.map(ticks).iter().sum::<f64>() / 100.0
 }
 
 /// Processor time, so that other work on the machine does not count; of several cores together.
@@ -150,7 +161,11 @@ fn best<T>(mut work: impl FnMut() -> T) -> f64 {
 }
 
 fn main() -> Result<(), Error> {
-    let count = std::env::args().nth(1).map_or(Ok(1_000_000), |text| text.parse())?;
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let count = words.iter().find_map(|word| word.parse().ok()).unwrap_or(1_000_000);
+    let parts = ["mmdb", "texts", "files", "knot"];
+    let all = !words.iter().any(|word| parts.contains(&word.as_str()));
+    let wanted = |part: &str| all || words.iter().any(|word| word == part);
     let mut random = Random(1);
     let nets = disjoint(count, &mut random);
     let mut rows: Vec<(IpNet, usize)> =
@@ -164,11 +179,20 @@ fn main() -> Result<(), Error> {
     let view = View::new(&snapshot, &Scope { space: Some("internet".into()), service: "default".into() })?;
     let stamp = Stamp::from(&snapshot);
     println!("{count} prefixes of {BASES} BASes and {EDGES} edges");
-    mmdb(&rows, &view, &stamp, folder.path())?;
-    texts(&view, &stamp)?;
+    if wanted("mmdb") {
+        mmdb(&rows, &view, &stamp, folder.path())?;
+    }
+    if wanted("texts") {
+        texts(&view, &stamp)?;
+    }
     drop(view);
-    files(&snapshot, folder.path())?;
-    knot(&rows, &snapshot, folder.path())
+    if wanted("files") {
+        files(&snapshot, folder.path())?;
+    }
+    if wanted("knot") {
+        knot::measure(&rows, &snapshot, folder.path())?;
+    }
+    Ok(())
 }
 
 fn mmdb(rows: &[(IpNet, usize)], view: &View<'_>, stamp: &Stamp, folder: &Path) -> Result<(), Error> {
@@ -256,7 +280,64 @@ fn mmdb(rows: &[(IpNet, usize)], view: &View<'_>, stamp: &Stamp, folder: &Path) 
         proved(&bytes?, rows)
     );
     println!("  (ours, for comparison: {})", proved(&file, rows));
+    nested();
     Ok(())
+}
+
+/// What the crates make of prefixes within prefixes, put in in any order. A table has none, and
+/// ours takes tables only: that its tree is right with them is a test of its own.
+fn nested() {
+    let (mut random, mut wrong) = (Random(7), [0, 0]);
+    for _ in 0..200 {
+        let mut nets: BTreeMap<IpNet, usize> = BTreeMap::new();
+        for value in 0..20 {
+            let net =
+                IpNet::new(Ipv4Addr::new(10, random.below(4) as u8, 0, 0).into(), 8 + random.below(17) as u8);
+            nets.insert(net.unwrap_or_default().trunc(), value);
+        }
+        let mut order: Vec<(IpNet, usize)> = nets.iter().map(|(net, value)| (*net, *value)).collect();
+        for at in (1..order.len()).rev() {
+            order.swap(at, random.below(at as u64 + 1) as usize);
+        }
+        let mut one = mmdb_writer::Writer::new("Bench-City");
+        let mut other = maxminddb_writer::Database::default();
+        other.metadata.ip_version = maxminddb_writer::metadata::IpVersion::V6;
+        (other.metadata.binary_format_major_version, other.metadata.build_epoch) = (2, 1);
+        let mut failed = [false, false];
+        for (net, value) in &order {
+            let record = BTreeMap::from([("edge", edge_name(*value))]);
+            failed[0] |= one.insert(*net, &record).is_err();
+            let IpAddr::V4(first) = net.network() else { continue };
+            let place = Ipv6Addr::from(u128::from(first.to_bits())).into();
+            let place = maxminddb_writer::paths::IpAddrWithMask::new(place, 96 + net.prefix_len());
+            match other.insert_value(record) {
+                Ok(data) => other.insert_node(place, data),
+                Err(_) => failed[1] = true,
+            }
+        }
+        let files = [one.to_bytes().ok(), other.write_to(Vec::new()).ok()];
+        for (number, file) in files.into_iter().enumerate() {
+            let right = file.is_some_and(|file| !failed[number] && is_longest_match(&file, &nets));
+            wrong[number] += u32::from(!right);
+        }
+    }
+    println!(
+        "  200 times 20 nested prefixes in any order: mmdb-writer {} wrong, maxminddb-writer {}",
+        wrong[0], wrong[1]
+    );
+}
+
+/// Whether both ends of each prefix are answered with the longest prefix that holds them.
+fn is_longest_match(file: &[u8], nets: &BTreeMap<IpNet, usize>) -> bool {
+    let Ok(reader) = maxminddb::Reader::from_source(file) else { return false };
+    nets.keys().flat_map(|net| [net.network(), net.broadcast()]).all(|ip| {
+        let longest =
+            nets.iter().filter(|(net, _)| net.contains(&ip)).max_by_key(|(net, _)| net.prefix_len());
+        let found = reader
+            .lookup(ip)
+            .and_then(|found| found.decode_path::<String>(&[maxminddb::PathElement::Key("edge")]));
+        found.is_ok_and(|edge| edge == longest.map(|(_, value)| edge_name(*value)))
+    })
 }
 
 /// How many of the prefixes a database answers right, at both ends, by a reader that is not ours.
@@ -331,88 +412,5 @@ fn files(snapshot: &Snapshot, folder: &Path) -> Result<(), Error> {
             took / rendering
         );
     }
-    Ok(())
-}
-
-/// A running Knot.
-struct Knot(Child);
-
-impl Drop for Knot {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
-/// The way of one BAS's change from the table to what Knot answers, ten times.
-fn knot(rows: &[(IpNet, usize)], first: &Snapshot, folder: &Path) -> Result<(), Error> {
-    let Some(knotd) = ["/usr/sbin/knotd", "/usr/bin/knotd"].into_iter().find(|path| Path::new(path).exists())
-    else {
-        println!("\nno Knot here: its part is left out");
-        return Ok(());
-    };
-    let folder = std::fs::canonicalize(folder)?;
-    let at = |name: &str| folder.join(name).display().to_string();
-    let port = UdpSocket::bind("127.0.0.1:0")?.local_addr()?.port();
-    std::fs::write(
-        folder.join("example.com.zone"),
-        "@ 60 SOA ns1 h 1 3600 600 86400 60\n@ 60 NS ns1\nns1 60 A 192.0.2.53\n",
-    )?;
-    std::fs::write(
-        folder.join("knot.conf"),
-        format!(
-            "server:\n    listen: 127.0.0.1@{port}\n    rundir: {0}\n    edns-client-subnet: on\n\
-             database:\n    storage: {0}\n\
-             mod-geoip:\n  - id: gslb\n    config-file: {0}/geo.conf\n    ttl: 30\n    mode: geodb\n    geodb-file: {0}/gslb.mmdb\n    geodb-key: [ edge ]\n\
-             zone:\n  - domain: example.com\n    storage: {0}\n    file: example.com.zone\n    module: mod-geoip/gslb\n",
-            folder.display()
-        ),
-    )?;
-    let mut export = Export::new("dns", by_name("mmdb")?, folder.join("gslb.mmdb"));
-    export.groups = Some(GroupsFile { format: groups_by_name("knot")?, path: folder.join("geo.conf") });
-    export.context.name = Some("cdn.example.com".parse()?);
-    let runtime = runtime()?;
-    runtime.block_on(publish(&export, first, Timestamp::now()));
-    let server = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
-    let quiet = || Stdio::null();
-    let _knot =
-        Knot(Command::new(knotd).args(["-c", &at("knot.conf")]).stdout(quiet()).stderr(quiet()).spawn()?);
-    std::thread::sleep(Duration::from_secs(2));
-    export.check = Some(Argv::checker(
-        ["mmdblookup", "--file", "{file}", "--ip", "192.0.2.1"].map(str::to_owned).into(),
-    )?);
-    export.reload = Some(Argv::new(vec!["knotc".into(), "-c".into(), at("knot.conf"), "reload".into()])?);
-    export.canary = Some(Canary::new(Query::Dns(server)));
-    println!(
-        "\na change of one BAS until Knot answers anew: written, fsync, read back, checked, reloaded, asked"
-    );
-    let (mut times, mut work) = (Vec::new(), Vec::new());
-    let mut rows = rows.to_vec();
-    for generation in 2..12 {
-        // Every other of its prefixes gives way to its half.
-        let bas = generation * 613 % BASES;
-        let own = rows.iter_mut().filter(|(_, of)| *of == bas).step_by(2);
-        own.for_each(|(net, _)| {
-            let half = Range::from(*net).first();
-            *net = IpNet::new(half, net.prefix_len() + 1).unwrap_or(*net);
-        });
-        let next = snapshot(&rows, generation as u64);
-        let begun = cpu();
-        let published = runtime.block_on(publish(&export, &next, Timestamp::now()));
-        work.push(cpu() - begun);
-        match published.state {
-            State::Published(manifest) if manifest.confirmed.is_some() => {
-                times.push(published.took.as_secs_f64())
-            }
-            other => return Err(format!("not published: {other:?}").into()),
-        }
-    }
-    times.sort_by(f64::total_cmp);
-    let median = (times[4] + times[5]) / 2.0;
-    work.sort_by(f64::total_cmp);
-    println!(
-        "  {times:.3?}\n  median of ten {median:.3} s; processor time {:.3} s",
-        (work[4] + work[5]) / 2.0
-    );
     Ok(())
 }
