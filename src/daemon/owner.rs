@@ -63,8 +63,8 @@ pub(super) struct Owner {
     loads: Loads,
     apart: Apart,
     waiting: Vec<Waiting>,
-    /// What was done, and is answered once it is published.
-    acted: Vec<(Reply, oneshot::Sender<Reply>)>,
+    /// What was done, and is answered once it is published: with the number of what is to be.
+    acted: Vec<(u64, Reply, oneshot::Sender<Reply>)>,
     /// BASes to be polled again soon.
     soon: BTreeMap<Name, Instant>,
     /// Who has notified us, where that is listened for, and when a poll comes of it.
@@ -204,15 +204,16 @@ impl Owner {
     async fn take_in(&mut self) {
         self.batch_ends = None;
         let batch = std::mem::take(&mut self.batch);
-        let publish = self.waiting.iter().any(|w| w.publish && w.is_complete());
+        let publish = self.waiting.iter().any(|w| w.publish && w.is_new());
         // Whoever asked for a poll sees what comes of it, also where a consumer failed before.
-        let asked = self.waiting.iter().any(|w| w.dry.is_none() && w.is_complete());
+        let asked = self.waiting.iter().any(|w| w.dry.is_none() && w.is_new());
         match self.cycle.absorb(batch, &Approved::default(), publish, Timestamp::now()).await {
             Ok(absorbed) => {
                 for name in &absorbed.settling {
                     self.soon.entry(name.clone()).or_insert_with(|| Instant::now() + SETTLE_AGAIN);
                 }
-                self.waiting.iter_mut().for_each(|waiting| waiting.add(&absorbed));
+                let open = self.waiting.iter_mut().filter(|waiting| waiting.offer.is_none());
+                open.for_each(|waiting| waiting.add(&absorbed));
                 if absorbed.news {
                     tracing::info!(generation = self.cycle.state().snapshot.generation, "committed");
                 }
@@ -224,6 +225,11 @@ impl Owner {
                 tracing::error!(error = %e, "the batch is not committed; the table stays as it was");
                 self.refuse_waiting(&e.into());
             }
+        }
+        let offered = self.consumers.offered();
+        for waiting in self.waiting.iter_mut().filter(|waiting| waiting.is_new()) {
+            // A rehearsal has nothing published.
+            waiting.offer = Some(if waiting.dry.is_some() { 0 } else { offered });
         }
         self.answer_waiting();
     }
@@ -247,8 +253,7 @@ impl Owner {
     /// Tells those whose BASes have all been read that nothing came of it.
     fn refuse_waiting(&mut self, problem: &Problem) {
         let waiting = std::mem::take(&mut self.waiting).into_iter();
-        let (refused, waiting): (Vec<_>, Vec<_>) =
-            waiting.partition(|one| one.is_complete() && one.dry.is_none());
+        let (refused, waiting): (Vec<_>, Vec<_>) = waiting.partition(|one| one.is_new() && one.dry.is_none());
         self.waiting = waiting;
         for one in refused {
             // Whoever asked may have left.
@@ -258,10 +263,8 @@ impl Owner {
 
     /// Answers those whose BASes have all been read, once what came of them is published.
     fn answer_waiting(&mut self) {
-        if !self.consumers.is_idle() || self.batch_ends.is_some() {
-            return;
-        }
-        let (ready, waiting) = std::mem::take(&mut self.waiting).into_iter().partition(Waiting::is_complete);
+        let published = |one: &Waiting| one.offer.is_some_and(|offer| self.consumers.have_done(offer));
+        let (ready, waiting) = std::mem::take(&mut self.waiting).into_iter().partition(published);
         self.waiting = waiting;
         for mut one in ready {
             one.bas.sort_by(|a, b| a.name.cmp(&b.name));
@@ -295,7 +298,7 @@ impl Owner {
                 let done = self.read_configuration(&request, &who).await;
                 // Another configuration may publish the same table otherwise.
                 self.publish(true);
-                self.acted.push((done, reply));
+                self.acted.push((self.consumers.offered(), done, reply));
                 self.answer_acted();
                 return;
             }
@@ -313,16 +316,16 @@ impl Owner {
             return;
         }
         self.publish(true);
-        self.acted.push((answer, reply));
+        self.acted.push((self.consumers.offered(), answer, reply));
         self.answer_acted();
     }
 
     /// Answers those whose acts are published.
     fn answer_acted(&mut self) {
-        if !self.consumers.is_idle() {
-            return;
-        }
-        for (answer, reply) in std::mem::take(&mut self.acted) {
+        let (done, acted): (Vec<_>, Vec<_>) =
+            std::mem::take(&mut self.acted).into_iter().partition(|one| self.consumers.have_done(one.0));
+        self.acted = acted;
+        for (_, answer, reply) in done {
             let _ = reply.send(answer.map(|answer| self.cycle.state().with_published(answer)));
         }
     }
@@ -344,6 +347,7 @@ impl Owner {
             dry: request.dry_run.then(Vec::new),
             publish: request.publish,
             absorbed: Default::default(),
+            offer: None,
             reply,
         });
         if nothing {

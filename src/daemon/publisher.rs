@@ -72,14 +72,19 @@ impl Consumers {
         }
     }
 
-    /// Whether all exports have done what is wanted, or are left alone after a failure that
-    /// nobody asked to try again.
-    pub(super) fn is_idle(&self) -> bool {
-        let idle = |reached: &Reached| {
-            reached.offer >= self.offered || reached.paused && reached.offer >= self.called
+    /// The number of what is wanted now; what was wanted before has lower ones.
+    pub(super) fn offered(&self) -> u64 {
+        self.offered
+    }
+
+    /// Whether all exports have done what was wanted by that number, or are left alone after a
+    /// failure that nobody asked to try again. What was wanted since is not waited for: a fleet
+    /// that changes all the time always wants something.
+    pub(super) fn have_done(&self, offer: u64) -> bool {
+        let done = |reached: &Reached| {
+            reached.offer >= offer || reached.paused && reached.offer >= self.called.min(offer)
         };
-        self.offered == 0
-            || self.exports.iter().all(|export| self.reached.get(&export.name).is_some_and(idle))
+        offer == 0 || self.exports.iter().all(|export| self.reached.get(&export.name).is_some_and(done))
     }
 
     /// The next report. Cancelling it loses none.
@@ -112,5 +117,32 @@ impl Consumers {
         }
         stopping.abort();
         (last, false)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::by_name;
+
+    #[tokio::test]
+    async fn what_is_wanted_later_is_not_waited_for() {
+        let export = |name: &str| Export::new(name, by_name("list").unwrap(), format!("/nowhere/{name}"));
+        let exports = Arc::new(vec![export("one"), export("other")]);
+        let mut consumers = Consumers::new(&exports);
+        let mut reach = |consumers: &mut Consumers, name: &str, offer, paused| {
+            consumers.reached.insert(name.into(), Reached { offer, paused });
+        };
+        assert!(consumers.have_done(0), "nothing was wanted");
+        (consumers.offered, consumers.called) = (5, 2);
+        reach(&mut consumers, "one", 4, false);
+        assert!(!consumers.have_done(1), "the other has done nothing yet");
+        reach(&mut consumers, "other", 3, false);
+        assert!(consumers.have_done(3) && !consumers.have_done(4));
+        // It failed after it was last called, and is left alone.
+        reach(&mut consumers, "other", 3, true);
+        assert!(consumers.have_done(4));
+        consumers.called = 4;
+        assert!(!consumers.have_done(4) && consumers.have_done(3));
     }
 }

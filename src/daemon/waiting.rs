@@ -21,6 +21,8 @@ pub(super) struct Waiting {
     pub(super) publish: bool,
     /// What the batches since came to.
     pub(super) absorbed: Absorbed,
+    /// Once everything has been read and taken in: the number of what is to be published.
+    pub(super) offer: Option<u64>,
     /// Where the reply goes.
     pub(super) reply: oneshot::Sender<Reply>,
 }
@@ -36,6 +38,11 @@ impl Waiting {
     /// Whether everything has been read.
     pub(super) fn is_complete(&self) -> bool {
         self.open.is_empty()
+    }
+
+    /// Whether what has been read is still to be taken in.
+    pub(super) fn is_new(&self) -> bool {
+        self.is_complete() && self.offer.is_none()
     }
 
     /// Notes what a batch came to.

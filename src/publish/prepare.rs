@@ -1,7 +1,8 @@
 //! What one publication is to put in place: rendered, compared with what is there, written
 //! beside it, and proven.
 
-use std::fs;
+use std::fs::{self, File};
+use std::io::Read;
 use std::thread;
 
 use jiff::{SignedDuration, Timestamp};
@@ -155,12 +156,11 @@ impl Work<'_> {
             return Ok(Table { table: staged, probes, fits });
         }
         let new = file::write_new_unsynced(&staged.target, &rendered.pieces(), self.rights)?;
-        drop(rendered);
         let others = || {
             let probes = self.probes(&self.before(&staged.target, fits));
             file::sync(&staged.target, &new).map(|()| probes)
         };
-        let (others, proven) = beside(others, || self.prove_table(&staged.target));
+        let (others, proven) = beside(others, || self.prove_table(&staged.target, rendered.body));
         let probes = others.and_then(|probes| proven.and(probes)).inspect_err(|_| staged.discard())?;
         Ok(Table { table: staged, probes, fits })
     }
@@ -180,13 +180,16 @@ impl Work<'_> {
         last.map(Before::View).or_else(|| file().map(Before::File)).unwrap_or(Before::Nothing)
     }
 
-    /// The file as it lies on the disk says what the table says, of every address.
-    fn prove_table(&self, target: &Target) -> Result<(), Failure> {
+    /// The file as it lies on the disk says what the table says, of every address. It is read
+    /// into the memory that the body was in, which spares the system giving out as much again.
+    fn prove_table(&self, target: &Target, mut memory: Vec<u8>) -> Result<(), Failure> {
         let refuse = |problem: String| {
             Failure::new(FailureReason::ReadBack, format!("{}: {problem}", target.new_file().display()))
         };
-        let bytes = fs::read(target.new_file()).map_err(|e| refuse(e.to_string()))?;
-        self.export.format.prove(&bytes, self.view).map_err(|e| refuse(e.to_string()))
+        memory.clear();
+        let read = File::open(target.new_file()).and_then(|mut file| file.read_to_end(&mut memory));
+        read.map_err(|e| refuse(e.to_string()))?;
+        self.export.format.prove(&memory, self.view).map_err(|e| refuse(e.to_string()))
     }
 
     /// What the consumer is to be asked afterwards.

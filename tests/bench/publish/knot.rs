@@ -117,7 +117,10 @@ pub(crate) fn measure(rows: &[(IpNet, usize)], first: &Snapshot, folder: &Path) 
     let reload =
         || Command::new("knotc").args(["-c", &config, "reload"]).stdout(quiet()).stderr(quiet()).status();
     let begun = Instant::now();
-    while !reload()?.success() && begun.elapsed() < Duration::from_secs(30) {
+    while !reload()?.success() {
+        if begun.elapsed() > Duration::from_secs(60) {
+            return Err("Knot does not start".into());
+        }
         std::thread::sleep(Duration::from_millis(50));
     }
     let checker = ["mmdblookup", "--file", "{file}", "--ip", "192.0.2.1"];
