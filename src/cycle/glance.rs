@@ -92,6 +92,7 @@ impl State {
             drains: Drains::default(),
             groups: Groups::default(),
             memories: Default::default(),
+            pools: Default::default(),
             guard: GuardMemory::default(),
             steering: None,
         };

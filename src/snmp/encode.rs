@@ -2,7 +2,7 @@
 
 use snmp2::snmp as wire;
 
-use super::ber::{INTEGER, NULL, OBJECT_ID, OCTET_STRING, SEQUENCE};
+use super::ber::{INTEGER, NULL, OBJECT_ID, OCTET_STRING, Reader, SEQUENCE};
 use super::message::{Pdu, Varbind};
 use super::{Oid, Value};
 
@@ -80,16 +80,7 @@ impl Writer {
     }
 
     pub(super) fn oid(&mut self, oid: &Oid) {
-        let mut octets = Vec::with_capacity(oid.arcs().len() + 4);
-        let (first, rest) = match oid.arcs() {
-            [] => (0, &[][..]),
-            [x] => (u64::from(*x) * 40, &[][..]),
-            [x, y, rest @ ..] => (u64::from(*x) * 40 + u64::from(*y), rest),
-        };
-        push_base128(&mut octets, first);
-        for &arc in rest {
-            push_base128(&mut octets, u64::from(arc));
-        }
+        let octets = oid_octets(oid);
         self.primitive(OBJECT_ID, &octets);
     }
 
@@ -98,6 +89,15 @@ impl Writer {
             w.oid(oid);
             w.value(value);
         });
+    }
+
+    /// Tag and octets of a value.
+    pub(super) fn parts(&mut self, value: &Value) -> (u8, Vec<u8>) {
+        self.bytes.clear();
+        self.value(value);
+        let whole = std::mem::take(&mut self.bytes);
+        let contents = Reader::new(&whole).any("a value").map(|found| (found.tag, found.contents.to_vec()));
+        contents.unwrap_or((NULL, Vec::new()))
     }
 
     fn value(&mut self, value: &Value) {
@@ -169,6 +169,21 @@ fn length_octets(length: usize) -> ([u8; 5], usize) {
         0x100..=0xffff => ([0x82, c, d, 0, 0], 3),
         _ => ([0x84, a, b, c, d], 5),
     }
+}
+
+/// The contents of an OID.
+pub(super) fn oid_octets(oid: &Oid) -> Vec<u8> {
+    let mut octets = Vec::with_capacity(oid.arcs().len() + 4);
+    let (first, rest) = match oid.arcs() {
+        [] => (0, &[][..]),
+        [x] => (u64::from(*x) * 40, &[][..]),
+        [x, y, rest @ ..] => (u64::from(*x) * 40 + u64::from(*y), rest),
+    };
+    push_base128(&mut octets, first);
+    for &arc in rest {
+        push_base128(&mut octets, u64::from(arc));
+    }
+    octets
 }
 
 fn push_base128(out: &mut Vec<u8>, value: u64) {

@@ -5,20 +5,16 @@
 //! rows into a few values, and while one page is read here it packs the next one on its own
 //! thread.
 
-use std::collections::HashMap;
-
 use sqlx::{Row, SqliteConnection};
 
 use super::error::Fault;
 use super::names::Names;
-use super::rows::range;
+use super::rows::{named, range};
 use crate::address::Range;
-use crate::table::{Class, Entry, PoolName};
+use crate::table::{Class, Entry, PoolNames};
 
 /// Rows of one page.
 const PAGE: i64 = 8192;
-/// So many pool names are kept once each. Where a fleet has more, the rest are repeated.
-const POOLS: usize = 1 << 16;
 
 /// The next space and family that have entries now.
 const NEXT_GROUND: &str = "SELECT space, family FROM entry WHERE to_gen = 9223372036854775807 \
@@ -77,16 +73,16 @@ pub(super) struct Kept<'p> {
 pub(super) async fn read_current(
     conn: &mut SqliteConnection,
     names: &Names,
+    pools: &mut PoolNames,
     mut each: impl FnMut(Entry) + Send,
 ) -> Result<(), Fault> {
-    let mut pools = Pools::default();
     read_rows(conn, |row| {
         each(Entry {
             space: names.name(row.space)?,
             range: row.range,
             owner: names.name(row.owner)?,
             bas: row.bas.map(|bas| names.name(bas)).transpose()?,
-            pool: pools.name(row.pool, row.text)?,
+            pool: named(pools, row.pool, row.text)?,
             vrf: names.name(row.vrf)?,
             class: row.class,
         });
@@ -237,40 +233,4 @@ fn take<'a>(octets: &mut &'a [u8], length: i64) -> Result<&'a [u8], Fault> {
     let (taken, rest) = split.ok_or_else(|| broken("a pool's name of another length"))?;
     *octets = rest;
     Ok(taken)
-}
-
-/// A pool's octets and its text.
-type Told = (Box<[u8]>, Box<[u8]>);
-
-/// Pool names, each kept once: a fleet has a hundred names on ten thousand routers.
-#[derive(Default)]
-struct Pools {
-    plain: HashMap<Box<[u8]>, PoolName>,
-    told: HashMap<Told, PoolName>,
-}
-
-impl Pools {
-    fn name(&mut self, raw: &[u8], text: Option<&[u8]>) -> Result<PoolName, Fault> {
-        let Some(text) = text else {
-            if let Some(name) = self.plain.get(raw) {
-                return Ok(name.clone());
-            }
-            let name = PoolName::new(raw);
-            if self.plain.len() < POOLS {
-                self.plain.insert(raw.into(), name.clone());
-            }
-            return Ok(name);
-        };
-        let key: Told = (raw.into(), text.into());
-        if let Some(name) = self.told.get(&key) {
-            return Ok(name.clone());
-        }
-        let decoded = std::str::from_utf8(text);
-        let decoded = decoded.map_err(|_| broken("a text of a pool's name that is not UTF-8"))?;
-        let name = PoolName::decoded(raw, decoded);
-        if self.told.len() < POOLS {
-            self.told.insert(key, name.clone());
-        }
-        Ok(name)
-    }
 }

@@ -71,6 +71,9 @@ use lock::Lock;
 use names::Names;
 use transaction::{FileId, Writer};
 
+/// A batch of more entries or memories than this leaves many pages in SQLite's memory.
+const MANY: usize = 1000;
+
 /// The store, owned: the only one that may write.
 #[derive(Debug)]
 pub struct Store {
@@ -128,7 +131,9 @@ impl Store {
     pub async fn load(&mut self) -> Result<Loaded, StoreError> {
         let mut w = self.begin_read().await?;
         let loaded = read::load(&mut w.conn, &mut w.known).await;
-        self.end_read(w, loaded).await
+        let loaded = self.end_read(w, loaded).await?;
+        self.give_pages_back().await;
+        Ok(loaded)
     }
 
     /// Commits a batch: all of it or nothing. A generation is made only where an entry or a
@@ -140,7 +145,11 @@ impl Store {
     pub async fn commit(&mut self, commit: Commit<'_>) -> Result<Committed, StoreError> {
         let mut w = self.begin().await?;
         let written = commit::write(&mut w.conn, &mut w.known, &commit).await;
-        self.end(w, written).await
+        let written = self.end(w, written).await?;
+        if commit.changes.len() + commit.memories.len() > MANY {
+            self.give_pages_back().await;
+        }
+        Ok(written)
     }
 
     /// Saves what is remembered of BASes and what was counted, without a generation. What is
@@ -157,6 +166,9 @@ impl Store {
         let written = commit::write_remembered(&mut w.conn, &mut w.known, memories, usages).await;
         self.end(w, written).await?;
         self.bound_log().await;
+        if memories.len() > MANY {
+            self.give_pages_back().await;
+        }
         Ok(())
     }
 

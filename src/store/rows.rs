@@ -12,7 +12,7 @@ use super::digest;
 use super::error::Fault;
 use super::names::Names;
 use crate::address::{Family, Range};
-use crate::table::{Class, Entry, PoolName};
+use crate::table::{Class, Entry, PoolName, PoolNames};
 
 /// `to_gen` of what is valid now.
 pub(super) const OPEN: i64 = i64::MAX;
@@ -186,7 +186,7 @@ pub(super) async fn read_entries(
     span: Span,
     mut each: impl FnMut(Entry, i64, i64) + Send,
 ) -> Result<(), Fault> {
-    let mut pools = Pools::default();
+    let mut pools = PoolNames::default();
     let bind = |put: &mut Put, behind: (i64, i64, u8, u128)| {
         put.value(behind.0);
         put.value(behind.1);
@@ -217,7 +217,7 @@ pub(super) fn entry_key(row: &str) -> Result<(i64, i64, u8, u128), Fault> {
 /// An entry with `from_gen` and `to_gen`.
 pub(super) fn entry_of(
     names: &Names,
-    pools: &mut Pools,
+    pools: &mut PoolNames,
     (to, space, family, first, last, owner, bas, raw, text, vrf, class, from): Packed<'_>,
 ) -> Result<(Entry, i64, i64), Fault> {
     let entry = Entry {
@@ -225,7 +225,7 @@ pub(super) fn entry_of(
         range: range(family, bits(first)?, bits(last)?)?,
         owner: names.name(owner)?,
         bas: bas.map(|bas| names.name(bas)).transpose()?,
-        pool: pools.name(raw, text)?,
+        pool: pool_name(pools, raw, text)?,
         vrf: names.name(vrf)?,
         class: Class::from_number(class)
             .ok_or_else(|| Fault::Damaged(format!("an entry has a class {class}")))?,
@@ -313,33 +313,16 @@ pub(super) fn octets(hex: &str) -> Result<Vec<u8>, Fault> {
         .collect()
 }
 
-/// Reads pool names; neighbours of one pool share theirs.
-#[derive(Default)]
-pub(super) struct Pools {
-    raw: String,
-    text: Option<String>,
-    name: Option<PoolName>,
+/// The name of octets and, where they alone do not tell it, of a text; both in hex.
+pub(super) fn pool_name(pools: &mut PoolNames, raw: &str, text: Option<&str>) -> Result<PoolName, Fault> {
+    let raw = octets(raw)?;
+    let text = text.map(octets).transpose()?;
+    named(pools, &raw, text.as_deref())
 }
 
-impl Pools {
-    /// The name of octets and, where they alone do not tell it, of a text; both in hex.
-    pub(super) fn name(&mut self, raw: &str, text: Option<&str>) -> Result<PoolName, Fault> {
-        if let Some(name) = &self.name
-            && self.raw == raw
-            && self.text.as_deref() == text
-        {
-            return Ok(name.clone());
-        }
-        let octets_of_raw = octets(raw)?;
-        let name = match text {
-            None => PoolName::new(&octets_of_raw),
-            Some(text) => {
-                let text = String::from_utf8(octets(text)?)
-                    .map_err(|_| Fault::Damaged("the text of a pool's name is not UTF-8".to_owned()))?;
-                PoolName::decoded(&octets_of_raw, &text)
-            }
-        };
-        *self = Self { raw: raw.to_owned(), text: text.map(str::to_owned), name: Some(name.clone()) };
-        Ok(name)
-    }
+/// The same of octets.
+pub(super) fn named(pools: &mut PoolNames, raw: &[u8], text: Option<&[u8]>) -> Result<PoolName, Fault> {
+    let text = text.map(std::str::from_utf8).transpose();
+    let text = text.map_err(|_| Fault::Damaged("the text of a pool's name is not UTF-8".to_owned()))?;
+    Ok(pools.name(raw, text))
 }

@@ -2,8 +2,9 @@
 
 use std::sync::{Arc, LazyLock};
 
+use super::binds::Binds;
 use super::encode::community_message;
-use super::message::{Pdu, PduKind, peek_id, read_community};
+use super::message::{Pdu, PduKind, peek_id, read_community, read_community_as};
 use super::report::Report;
 use super::target::User;
 use super::usm::fuzz::{Head, seal};
@@ -17,12 +18,16 @@ use crate::fuzz::Bytes;
 /// snmp2 reads, as far as that reads.
 pub(crate) fn message(data: &[u8]) {
     let peeked = peek_id(data);
-    let Ok(read) = read_community(data) else { return };
+    let read = read_community(data);
+    assert_eq!(read.as_ref().err(), read_community_as::<Binds>(data).as_ref().err());
+    let Ok(read) = read else { return };
     bounded(&read.pdu, data);
     if read.pdu.kind == PduKind::Response {
         assert_eq!(peeked, Some(read.pdu.request_id), "a message that is read has the id that was peeked");
     }
     assert!(read.trailing <= data.len());
+    let encoded = read_community_as::<Binds>(data).expect("what is read is read as it came, too");
+    assert_eq!(encoded.pdu.varbinds.decoded(), read.pdu.varbinds);
     let written = community_message(read.community, &read.pdu);
     assert_eq!(read_community(&written).map(|again| again.pdu).as_ref(), Ok(&read.pdu));
     if let Ok(theirs) = snmp2::Pdu::from_bytes(data) {
