@@ -52,7 +52,7 @@ pub use connect::{Cause, ConnectShape};
 pub use exports::{ExportError, exports_of, limit_warnings, published_shape};
 pub use feeds::{AGAIN, Feeds};
 pub use fleet::{Fleet, Job, community_polling};
-pub use glance::known_names;
+pub use glance::{known_names, served};
 pub use operation::{
     Answer, ApproveRequest, DiffRequest, DrainRequest, ExplainRequest, ExportRequest, FreezeRequest,
     HistoryRequest, LookupRequest, Operation, PollRequest, ReleaseRequest, ReloadRequest, Reply,
@@ -70,8 +70,8 @@ use crate::poll::Polled;
 use crate::publish::{Clock, Export, Published, Report, publish_once};
 use crate::store::{Store, StoreError};
 use crate::table::{
-    Act, Approved, Case, FleetClaims, FleetTable, GuardMemory, Judged, Memory, Name, Progress, Runs, Table,
-    Usage, diff, judge,
+    Act, Approved, Case, FleetClaims, FleetTable, GuardMemory, Judged, Memory, Name, PoolNames, Progress,
+    Runs, Table, Usage, diff, judge,
 };
 use crate::trap::Tally;
 use commit::Next;
@@ -122,6 +122,8 @@ pub struct Cycle {
     settings: Settings,
     store: Store,
     runs: Runs,
+    /// The pools' names that are in the table and listed.
+    pools: PoolNames,
     fleet_table: FleetTable,
     /// BASes whose listing changed: written with the next batch.
     listings: BTreeSet<Name>,
@@ -143,12 +145,13 @@ impl Cycle {
         now: Timestamp,
     ) -> Result<Self, CycleError> {
         let mut store = Store::open(&config.store.path, Default::default()).await?;
-        let loaded = store.load().await?;
+        let mut loaded = store.load().await?;
+        let pools = std::mem::take(&mut loaded.pools);
         let settings = Settings::of(&config);
         let runs = Runs::load(&store.runs_since(window_start(&config, now)).await?);
         let state = State::of(config, exports, loaded);
         let (fleet_table, listings, dirty, usages) = Default::default();
-        let mut cycle = Self { state, settings, store, runs, fleet_table, listings, dirty, usages };
+        let mut cycle = Self { state, settings, store, runs, pools, fleet_table, listings, dirty, usages };
         cycle.expire(now).await?;
         Ok(cycle)
     }
@@ -230,7 +233,12 @@ impl Cycle {
         arrived: Vec<Arrived>,
         now: Timestamp,
     ) -> Result<(Absorbed, State), CycleError> {
-        let (memories, usages) = (self.state.memories.clone(), self.usages.clone());
+        let names: BTreeSet<Name> = arrived.iter().map(|one| one.polled.name.clone()).collect();
+        let before = names.into_iter().map(|name| {
+            let known = (self.state.memories.get(&name).cloned(), self.usages.get(&name).cloned());
+            (name, known)
+        });
+        let before: Vec<_> = before.collect();
         let marks = (self.listings.clone(), self.dirty.clone(), self.fleet_table.clone());
         let conflicts = Arc::clone(&self.state.conflicts);
         let settling = self.remember(arrived);
@@ -239,7 +247,10 @@ impl Cycle {
         let changes = diff(&self.state.table, &judged.table);
         let mut state = self.state.clone();
         state.guard = judged.guard;
-        (self.state.memories, self.usages) = (memories, usages);
+        for (name, (memory, usage)) in before {
+            put_back(&mut self.state.memories, &name, memory);
+            put_back(&mut self.usages, &name, usage);
+        }
         (self.listings, self.dirty, self.fleet_table) = marks;
         self.state.conflicts = conflicts;
         Ok((Absorbed { changed: ChangedShape::of(&changes), news: false, settling }, state))
@@ -251,13 +262,16 @@ impl Cycle {
         let owners: HashSet<&Name> = arrived.iter().filter_map(of_arrived).collect();
         let owned = self.state.table.by_owner(|owner| owners.contains(owner));
         let mut settling = Vec::new();
-        for Arrived { polled, scheduled, at } in arrived {
+        for Arrived { mut polled, scheduled, at } in arrived {
             let name = polled.name.clone();
             let Some(member) = self.settings.members.get(&name) else { continue };
             let nothing = BTreeMap::new();
             let own = owned.get(&member.owner).unwrap_or(&nothing);
             let memory = self.state.memories.entry(name.clone()).or_default();
             let complete = polled.state == crate::poll::State::Complete;
+            for listed in polled.tables.iter_mut().flat_map(|result| &mut result.table.listed) {
+                listed.pool = self.pools.shared(listed.pool.clone());
+            }
             let ingested = remember::ingest(memory, polled, scheduled, at, own, &self.settings.ingest(&name));
             if complete {
                 self.usages.entry(name.clone()).or_default().note(at, &memory.listed);
@@ -389,6 +403,14 @@ struct Judgement {
 
 fn of_names<'a>(memories: &'a BTreeMap<Name, Memory>, names: &BTreeSet<Name>) -> Vec<(&'a Name, &'a Memory)> {
     names.iter().filter_map(|name| memories.get_key_value(name)).collect()
+}
+
+/// Puts back what was known by a name.
+fn put_back<T>(known: &mut BTreeMap<Name, T>, name: &Name, before: Option<T>) {
+    match before {
+        Some(before) => drop(known.insert(name.clone(), before)),
+        None => drop(known.remove(name)),
+    }
 }
 
 /// When the guard's window began.

@@ -172,6 +172,67 @@ fn a_second_process_asks_the_daemon() {
     site.run(&["poll", "no-such-bas"]).expect(2);
 }
 
+/// How many pools come one after the other.
+const STEPS: usize = 4;
+
+/// What they are, the first of them there from the start.
+fn growing() -> Vec<(String, String, String)> {
+    let pool = |n: usize| {
+        let last = if n == 0 { "131.0.255.255".to_owned() } else { format!("131.{n}.0.255") };
+        (format!("pool{n}"), format!("131.{n}.0.0"), last)
+    };
+    (0..=STEPS).map(pool).collect()
+}
+
+#[test]
+fn commands_beside_it_see_one_generation_each_while_it_commits() {
+    if !have("commands_beside_it_see_one_generation_each_while_it_commits", ROUTER) {
+        return;
+    }
+    let pools = growing();
+    let pools: Vec<(&str, &str, &str)> = pools.iter().map(|(n, f, l)| (&**n, &**f, &**l)).collect();
+    let (site, router) = site(&pools[..1], true);
+    let mut service = Service::start(&site);
+    // One viewer in each pool, a row of the old table for each, and one of both for nobody.
+    let log: String = (0..=STEPS + 1).map(|n| format!("131.{n}.0.7\n")).collect();
+    let log = site.scratch.write("viewers.log", &log);
+    let rows: String = (1..=STEPS + 1).map(|n| format!("131.{n}.0.0/24,east\n")).collect();
+    let old = site.scratch.write("old.csv", &format!("range,edge\n131.0.0.0/16,east\n{rows}"));
+    let (log, old) = (log.to_str().unwrap(), old.to_str().unwrap());
+    let viewer = |n: usize| format!("131.{n}.0.7");
+    let covered = |n: usize| {
+        // Before the first publication it is refused.
+        let answer = site.run(&["lookup", &viewer(n), "--json"]);
+        answer.code == Some(0) && answer.json()[0]["covered"] == true
+    };
+    wait_for("the first table", || covered(0));
+    let mut seen: Vec<(u64, u64)> = Vec::new();
+    for step in 1..=STEPS {
+        router.set(&pools[..=step]);
+        wait_for("the next pool", || {
+            let coverage = site.run(&["coverage", log, "--json"]).expect(0).json();
+            let diff = site.run(&["diff", "--against", old, "--json"]).expect(4).json();
+            let explained = site.run(&["explain", &viewer(step - 1), "--json"]).expect(0).json();
+            assert_eq!(explained["covered"], true, "{explained}");
+            let dead = diff["families"][0]["dead"]["addresses"].as_str().unwrap().parse::<u64>().unwrap();
+            let generation = |report: &Value| report["table"]["generation"].as_u64().unwrap();
+            seen.push((generation(&coverage), coverage["covered"]["requests"].as_u64().unwrap()));
+            seen.push((generation(&diff), STEPS as u64 + 2 - dead / 256));
+            covered(step)
+        });
+    }
+    seen.sort_unstable();
+    seen.dedup();
+    assert!(seen.len() >= STEPS, "{seen:?}");
+    for (generation, covered) in seen {
+        let file = ["export", "-f", "json", "--generation", &generation.to_string()];
+        let table = site.run(&file).expect(0).json();
+        assert_eq!(table["entries"].as_array().unwrap().len() as u64, covered, "generation {generation}");
+    }
+    service.daemon.signal("TERM");
+    assert_eq!(service.daemon.wait_end(Duration::from_secs(10)).code(), Some(0), "{}", service.daemon.log());
+}
+
 #[test]
 fn the_control_socket_speaks_http_and_json() {
     if !have("the_control_socket_speaks_http_and_json", ROUTER) {

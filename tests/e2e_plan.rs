@@ -176,6 +176,36 @@ fn a_simulation_ranks_policies_and_draws_them() {
     );
 }
 
+/// Its list holds ten names, and the call that finds it at its end gives none: 1 in 11.
+#[test]
+fn the_published_ratio_is_shown_with_its_fault() {
+    let scratch = Scratch::new();
+    let network = |weights: &str| {
+        format!(
+            r#"{{"name": "one", "links": [["a", "b"], ["b", "c"]], "gateways": ["a", "b", "c"],
+                "arrivals": {{"a": 0.05}}, "capacity": {{"a": 99, "b": 99, "c": 99}}, "weight": {weights}}}"#
+        )
+    };
+    let simulated = |name: &str, weights: &str| {
+        let path = scratch.write(name, &network(weights));
+        let path = path.to_str().unwrap();
+        let args = ["simulate", "--json", "--network", path, "--policy", "ratio-as-published,ratio"];
+        let mut args = args.to_vec();
+        args.extend(["--interval", "10", "--calls", "11000"]);
+        run(&args).expect(0).json()
+    };
+    let ten = simulated("ten.json", r#"{"a": 1, "b": 2, "c": 7}"#);
+    let blocking = |found: &Value, row: usize| found["rows"][row]["blocking"].as_f64().unwrap();
+    assert!((blocking(&ten, 0) - 1.0 / 11.0).abs() < 1e-3, "{ten}");
+    assert_eq!(blocking(&ten, 1), 0.0);
+    assert!(ten["notes"][0].as_str().unwrap().contains("11th"), "{ten}");
+    let eleven = simulated("eleven.json", r#"{"a": 1, "b": 3, "c": 7}"#);
+    assert_eq!((blocking(&eleven, 0), blocking(&eleven, 1)), (1.0, 0.0));
+    assert!(eleven["notes"][0].as_str().unwrap().contains("add up to 11"), "{eleven}");
+    let others = ["simulate", "--json", "--policy", "ratio", "--interval", "10", "--calls", "100"];
+    assert_eq!(run(&others).expect(0).json()["notes"], json!([]));
+}
+
 #[test]
 fn a_network_of_ones_own_is_simulated_and_a_faulty_one_refused() {
     let scratch = Scratch::new();

@@ -317,6 +317,17 @@ fn the_server_answers_in_the_proportions_of_loadnear_then_of_the_plan() {
     let weights = world.settle();
     assert!(near(&weights), "{weights:?}, planned is {share}");
     world.answers_by(&weights);
+    let told = world.plant.run(&["explain", "10.1.0.9"]).expect(0).stdout;
+    let line = format!("): e1 {} %, e2 {} % of its requests.", weights["e1"], weights["e2"]);
+    assert!(told.contains("Region south is steered by plan (loads read ") && told.contains(&line), "{told}");
+
+    // Without the service, loads are read for whoever asks.
+    drop(world.daemon);
+    let edges = world.plant.json(0, &["edge", "list"]);
+    let of = |name: &str| edges.as_array().unwrap().iter().find(|edge| edge["name"] == name).unwrap();
+    assert!(of("e1")["load"]["load"].as_f64().unwrap() > 200.0, "{edges}");
+    assert!(of("e3")["load"]["load"].as_f64().is_some(), "counters are read twice: {edges}");
+    assert_eq!(of("e1")["weights"][0]["weight"], weights["e1"]);
 }
 
 #[test]

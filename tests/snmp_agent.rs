@@ -89,7 +89,7 @@ fn assert_read(read: &TableRead, base: u32) {
     assert_eq!((read.outcome, read.detail.as_str()), (Outcome::Complete, ""));
     let rows: Vec<_> =
         (1..=ROWS).map(|row| (vec![row], vec![Some(Value::Integer(i64::from(base + row)))])).collect();
-    assert_eq!(read.rows.clone().into_iter().collect::<Vec<_>>(), rows);
+    assert_eq!(read.rows.to_map().into_iter().collect::<Vec<_>>(), rows);
 }
 
 /// What net-snmp's client prints on standard output and on standard error.

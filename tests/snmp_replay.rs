@@ -50,7 +50,7 @@ async fn a_table_is_walked_to_its_end_on_both_families() {
         let read = session.table(&Context::default(), &table(), None).await;
         assert_eq!((read.outcome, read.detail.as_str()), (Outcome::Complete, ""));
         assert_eq!(read.rows.len(), 100);
-        for (row, (index, cells)) in (1..).zip(&read.rows) {
+        for (row, (index, cells)) in (1..).zip(&read.rows.to_map()) {
             assert_eq!(index, &[row]);
             let name = Value::Octets(format!("pool-{row}").into_bytes());
             let first = Value::IpAddress(vec![10, 0, u8::try_from(row).unwrap(), 0]);
@@ -103,7 +103,7 @@ async fn another_recording_is_served_from_the_next_request_on() {
     let read = session.table(&Context::default(), &table(), None).await;
     assert_eq!(read.outcome, Outcome::Complete);
     assert_eq!(
-        read.rows.into_iter().collect::<Vec<_>>(),
+        read.rows.to_map().into_iter().collect::<Vec<_>>(),
         [(vec![5], vec![Some(Value::Octets(b"new".into())), None])]
     );
 }

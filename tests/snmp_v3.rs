@@ -70,7 +70,7 @@ fn assert_read(read: &TableRead) {
     assert_eq!((read.outcome, read.detail.as_str()), (Outcome::Complete, ""));
     let rows: Vec<_> =
         (1..=60).map(|row: u32| (vec![row], vec![Some(Value::Integer(i64::from(row)))])).collect();
-    assert_eq!(read.rows.clone().into_iter().collect::<Vec<_>>(), rows);
+    assert_eq!(read.rows.to_map().into_iter().collect::<Vec<_>>(), rows);
 }
 
 #[track_caller]

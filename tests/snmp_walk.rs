@@ -78,7 +78,7 @@ async fn walk(session: &mut Session) -> TableRead {
 fn assert_read(read: &TableRead, rows: u32) {
     assert_eq!((read.outcome, read.detail.as_str()), (Outcome::Complete, ""));
     assert_eq!(read.rows.len(), rows as usize);
-    for (row, (index, cells)) in (1..=rows).zip(&read.rows) {
+    for (row, (index, cells)) in (1..=rows).zip(&read.rows.to_map()) {
         assert_eq!(index, &[row]);
         let name = Value::Octets(format!("pool-{row}").into_bytes());
         let first = Value::IpAddress(vec![10, (row >> 8) as u8, (row & 0xff) as u8, 0]);
@@ -484,7 +484,7 @@ async fn sparse_columns_are_joined_by_index() {
         let mut session = session(agent.address(), limits(PATIENT));
         let read = session.table(&Context::default(), &columns(), Some(repetitions)).await;
         assert_eq!((read.outcome, read.rows.len()), (Outcome::Complete, 30));
-        for (index, cells) in &read.rows {
+        for (index, cells) in &read.rows.to_map() {
             let row = index[0];
             let name = (row != 1).then(|| Value::Octets(format!("pool-{row}").into_bytes()));
             let missing = [2, 3, 4, 17, 30].contains(&row);
@@ -520,7 +520,7 @@ async fn cells_that_are_nothing_spoil_no_other() {
     let agent = agent(move |asked| vec![Act::Send(objects.answer(asked))]).await;
     let read = walk(&mut session(agent.address(), limits(PATIENT))).await;
     assert_eq!((read.outcome, read.rows.len()), (Outcome::Complete, 6));
-    let cell = |row: u32, column: usize| read.rows[&vec![row]][column].clone().unwrap();
+    let cell = |row: u32, column: usize| read.rows.to_map()[&vec![row]][column].clone().unwrap();
     assert_eq!(cell(3, 1), Value::IpAddress(vec![]));
     assert_eq!(cell(5, 1), Value::IpAddress(vec![192, 0, 2, 0, 192, 0, 2, 255]));
     assert_eq!(cell(2, 0), Value::Undecodable { tag: 0x45, octets: vec![1, 2] });
@@ -572,7 +572,7 @@ async fn requests_of_any_length_are_understood_and_so_are_large_answers() {
     let table = Columns { entry: entry.parse().unwrap(), columns: (1..=12).collect() };
     let read = session.table(&Context::default(), &table, None).await;
     assert_eq!((read.outcome, read.rows.len()), (Outcome::Complete, 30));
-    for (index, cells) in &read.rows {
+    for (index, cells) in &read.rows.to_map() {
         let expected: Vec<_> =
             (1..=12).map(|column| Some(Value::Integer(column * 1000 + i64::from(index[0])))).collect();
         assert_eq!(cells, &expected);
@@ -775,7 +775,7 @@ async fn start_and_end_of_a_row_are_of_one_moment_or_not_read() {
         .table_of_one_moment(&Context::default(), &columns(), Learnt::default(), None, &[vec![2, 3]])
         .await;
     assert_eq!((read.outcome, read.rows.len()), (Outcome::Complete, 10));
-    for (index, cells) in &read.rows {
+    for (index, cells) in &read.rows.to_map() {
         let row = index[0];
         let same = [
             Some(Value::Octets(format!("pool-{row}").into_bytes())),
@@ -806,7 +806,7 @@ async fn rows_behind_a_hole_are_read_again_and_rows_that_come_whole_are_not() {
     let (read, requests) = read(sparse).await;
     // The 24 rows behind the hole are read again by as many as were found to work, 40.
     assert_eq!((read.outcome, read.rows.len(), requests), (Outcome::Complete, 30, 2 + 1));
-    for (index, cells) in &read.rows {
+    for (index, cells) in &read.rows.to_map() {
         let row = index[0];
         let first = (row != 7).then(|| Value::IpAddress(vec![10, 0, row as u8, 0]));
         assert_eq!(cells, &[Some(Value::Octets(format!("pool-{row}").into_bytes())), first]);

@@ -319,6 +319,27 @@ fn a_report_says_what_room_is_worth() {
     }
 }
 
+/// One source of 50 on two nodes of 100, the second farther; 80 % may be used, and others have 60
+/// on the first: 20 are left there.
+#[test]
+fn a_report_says_where_the_present_is_over_the_bound() {
+    let nodes = vec![Node { base: 60.0, ..Node::of(100.0) }, Node::of(100.0)];
+    let links = vec![Link { source: 0, node: 0, delay: 0.1 }, Link { source: 0, node: 1, delay: 0.5 }];
+    let weighing = Weighing { queue: 0.5, delay: 0.5, cost: 0.0, bound: 0.8 };
+    let problem = Problem::new(Model::Aggregate, weighing, vec![50.0], nodes, links).unwrap();
+    let names = (vec!["bas-a".to_owned()], vec!["e1".to_owned(), "e2".to_owned()]);
+    let planned = || PlanReport::solve(&problem, names.0.clone(), names.1.clone()).unwrap();
+    let over = planned().beside(&problem, &[80, 20]);
+    near(&over.present_overload.clone().unwrap(), &[20.0, 0.0], 1e-9);
+    assert!(over.text().contains("present gives e1 20.0000 more than it may carry\n"), "{}", over.text());
+    let within = planned().beside(&problem, &[30, 70]);
+    near(&within.present_overload.clone().unwrap(), &[0.0, 0.0], 0.0);
+    assert!(!within.text().contains("present gives"), "{}", within.text());
+    // What is in force is the plan: nothing is gained, and nought has no sign.
+    let same = PlanReport { gain: Some(-1e-9), ..within };
+    assert!(same.text().contains("gain     0.0 %\n"), "{}", same.text());
+}
+
 #[test]
 fn nothing_to_place_is_no_problem() {
     let file = ProblemFile::parse(r#"{"surplus": [0], "capacity": [1], "delay": [[1]]}"#).unwrap();

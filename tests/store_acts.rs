@@ -212,7 +212,7 @@ async fn use_is_the_hours_most_and_the_pools_last_and_days_peak() {
     // 1_900_000_000 is 17:46:40 on day 21_990: seconds 0 and 100 lie within one hour.
     for (second, used) in [(0, 50), (100, 20), (3600, 30), (86_400, 5)] {
         let mut usage = Usage::default();
-        usage.note(at(second), &[listed(&[0xff, 0x01], used), listed(b"b", 1)]);
+        usage.note(at(second), &vec![listed(&[0xff, 0x01], used), listed(b"b", 1)].into());
         store.flush(&[(&bas, &memory)], &[(&bas, &usage)]).await.unwrap();
     }
     let found = store.used(&bas).await.unwrap();
@@ -234,7 +234,7 @@ async fn use_is_the_hours_most_and_the_pools_last_and_days_peak() {
     assert_eq!(store.used(&bas).await.unwrap(), Default::default());
     // Of a BAS that is not remembered nothing is written, and nothing half.
     let mut usage = Usage::default();
-    usage.note(at(0), &[listed(b"b", 1)]);
+    usage.note(at(0), &vec![listed(b"b", 1)].into());
     store.flush(&[], &[(&bas, &usage)]).await.unwrap_err();
     store.flush(&[(&bas, &memory)], &[(&bas, &usage)]).await.unwrap();
     assert_eq!(store.used(&bas).await.unwrap().pools.len(), 1);

@@ -12,7 +12,7 @@ use poolsync::address::Family;
 use poolsync::store::{Acts, Commit, Generation, Settings, Store};
 use poolsync::table::{
     Change, Class, Detection, Engine, Entry, Forgiven, Groups, GuardMemory, HeldChange, Hold, HoldKind,
-    HoldReason, Listed, Memory, Miss, Name, PoolName, Row, Run, Seen, Standing, Table, TableMemory,
+    HoldReason, Listed, Listing, Memory, Miss, Name, PoolName, Row, Run, Seen, Standing, Table, TableMemory,
 };
 use proptest::prelude::*;
 use store_support::*;
@@ -55,6 +55,12 @@ fn listed(addresses: &str, index: &[u32]) -> Listed {
     }
 }
 
+fn change_listed(memory: &mut Memory, change: impl FnOnce(&mut Vec<Listed>)) {
+    let mut listed = memory.listed.to_vec();
+    change(&mut listed);
+    memory.listed = listed.into();
+}
+
 fn full_memory() -> Memory {
     let mut unread = listed("2001:db8::/64", &[u32::MAX, 0, 256]);
     unread.row.context = Name::from("vrf-cust");
@@ -90,7 +96,7 @@ fn full_memory() -> Memory {
         misses: vec![Miss { space: Name::from("internet"), range: range("10.9.0.0/24"), polls: 2 }],
         last_counted: Some(at(4)),
         // Twice the same range: the router's order and repetitions are kept.
-        listed: vec![listed("192.0.2.9", &[9]), unread, listed("192.0.2.0-192.0.2.8", &[])],
+        listed: vec![listed("192.0.2.9", &[9]), unread, listed("192.0.2.0-192.0.2.8", &[])].into(),
         ..Memory::default()
     }
 }
@@ -237,13 +243,13 @@ async fn what_changes_in_memories_and_holds_is_saved_and_the_rest_stays() {
         match step {
             0 => {}
             1 => memory.last_attempt = Some(at(99)),
-            2 => memory.listed[0].used = Some(5),
+            2 => change_listed(&mut memory, |listed| listed[0].used = Some(5)),
             3 => {
-                memory.listed.remove(1);
+                change_listed(&mut memory, |listed| drop(listed.remove(1)));
                 guard.holds[0].rejected = false;
             }
             4 => {
-                memory.listed[0].standing = Standing::Unread;
+                change_listed(&mut memory, |listed| listed[0].standing = Standing::Unread);
                 memory.seen.clear();
                 guard.holds.remove(0);
                 guard.holds.push(hold(12, "192.0.2.0/24"));
@@ -252,7 +258,7 @@ async fn what_changes_in_memories_and_holds_is_saved_and_the_rest_stays() {
                 // From what is on the disk, not from what this process remembers.
                 store.close().await.unwrap();
                 store = open(&path).await;
-                memory.listed.clear();
+                memory.listed = Listing::default();
                 guard.holds.clear();
             }
         }

@@ -267,8 +267,10 @@ impl<K: Start> Division<K> {
     }
 }
 
-/// Start and number of each cell, gaps included: the first starts at 0.
-fn filled(family: Family, stretches: &[(Range, u32)], gap: u32) -> Vec<(u128, u32)> {
+/// Disjoint stretches of a family in order, each with a number, as what fills its whole space:
+/// where each begins and its number, those of equal number joined, and `gap` for what is in
+/// none. The first begins at 0.
+pub fn filled(family: Family, stretches: &[(Range, u32)], gap: u32) -> Vec<(u128, u32)> {
     let mut all: Vec<(u128, u32)> = Vec::with_capacity(stretches.len() * 2 + 1);
     let mut push = |start: u128, cell: u32| {
         if all.last().is_none_or(|(_, last)| *last != cell) {

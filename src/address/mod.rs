@@ -8,11 +8,13 @@ mod cidr;
 mod index;
 mod mapped;
 mod range;
+mod reserved;
 mod set;
 
 pub use cidr::{Prefixes, prefixes};
-pub use index::{Index4, Index6};
+pub use index::{Index4, Index6, filled};
 pub use mapped::{PartlyMapped, unmapped};
 pub use range::{Family, ParseRangeError, Range, RangeError};
+pub use reserved::never_published;
 pub use set::RangeSet;
 pub(crate) use set::units;

@@ -1,5 +1,6 @@
 //! A closed range of addresses of one family.
 
+use std::cmp::Ordering;
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::str::FromStr;
@@ -80,12 +81,35 @@ pub(super) const fn bits(address: IpAddr) -> u128 {
 }
 
 /// A closed range of addresses, `first..=last`, of one family. Both ends belong to it;
-/// no address in it is special.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+/// no address in it is special. Ordered by family, first and last address.
+///
+/// A table has millions of them, so that the family takes no room of its own: of an IPv4
+/// range the last address stands before the first, above any first one (see [`V4`]), which
+/// no IPv6 range has it.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Range {
-    family: Family,
-    first: u128,
-    last: u128,
+    left: Half,
+    right: Half,
+}
+
+/// A number of 128 bits in two halves, as what is aligned to 16 octets would waste room.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct Half {
+    high: u64,
+    low: u64,
+}
+
+/// What is added to the last address of an IPv4 range.
+const V4: u128 = 1 << 32;
+
+impl Half {
+    const fn new(number: u128) -> Self {
+        Self { high: (number >> 64) as u64, low: number as u64 }
+    }
+
+    const fn number(self) -> u128 {
+        (self.high as u128) << 64 | self.low as u128
+    }
 }
 
 /// Why two addresses make no range.
@@ -126,54 +150,68 @@ impl Range {
     /// too large for it.
     #[inline]
     pub const fn from_bits(family: Family, first: u128, last: u128) -> Option<Self> {
-        if first <= last && last <= family.max() { Some(Self { family, first, last }) } else { None }
+        if first <= last && last <= family.max() { Some(Self::between(family, first, last)) } else { None }
+    }
+
+    /// Of numbers that are in order and of the family.
+    const fn between(family: Family, first: u128, last: u128) -> Self {
+        match family {
+            Family::V4 => Self { left: Half::new(V4 | last), right: Half::new(first) },
+            Family::V6 => Self { left: Half::new(first), right: Half::new(last) },
+        }
     }
 
     /// The range of one address.
     pub const fn single(address: IpAddr) -> Self {
-        Self { family: Family::of(address), first: bits(address), last: bits(address) }
+        Self::between(Family::of(address), bits(address), bits(address))
     }
 
     /// The whole space of a family.
     pub const fn all(family: Family) -> Self {
-        Self { family, first: 0, last: family.max() }
+        Self::between(family, 0, family.max())
     }
 
     /// The family of both ends.
     #[inline]
     pub const fn family(self) -> Family {
-        self.family
+        if self.left.number() > self.right.number() { Family::V4 } else { Family::V6 }
     }
 
     /// The first address.
     #[inline]
     pub const fn first(self) -> IpAddr {
-        self.family.address(self.first)
+        self.family().address(self.first_bits())
     }
 
     /// The last address.
     #[inline]
     pub const fn last(self) -> IpAddr {
-        self.family.address(self.last)
+        self.family().address(self.last_bits())
     }
 
     /// The first address as a number.
     #[inline]
     pub const fn first_bits(self) -> u128 {
-        self.first
+        match self.family() {
+            Family::V4 => self.right.number(),
+            Family::V6 => self.left.number(),
+        }
     }
 
     /// The last address as a number.
     #[inline]
     pub const fn last_bits(self) -> u128 {
-        self.last
+        match self.family() {
+            Family::V4 => self.left.number() ^ V4,
+            Family::V6 => self.right.number(),
+        }
     }
 
     /// How many addresses lie in it, less one: the count itself does not fit where the
     /// range is the whole of IPv6.
     #[inline]
     pub const fn span(self) -> u128 {
-        self.last - self.first
+        self.last_bits() - self.first_bits()
     }
 
     /// How many addresses lie in it, in decimal digits (the count of `::/0` passes `u128`).
@@ -186,9 +224,9 @@ impl Range {
 
     /// What the guard counts: addresses in IPv4, /64s touched in IPv6; saturating.
     pub const fn units(self) -> u64 {
-        let span = match self.family {
-            Family::V4 => self.last - self.first,
-            Family::V6 => (self.last >> 64) - (self.first >> 64),
+        let span = match self.family() {
+            Family::V4 => self.last_bits() - self.first_bits(),
+            Family::V6 => (self.last_bits() >> 64) - (self.first_bits() >> 64),
         };
         (span as u64).saturating_add(1)
     }
@@ -197,33 +235,51 @@ impl Range {
     #[inline]
     pub const fn contains(self, address: IpAddr) -> bool {
         let number = bits(address);
-        self.family.number() == Family::of(address).number() && self.first <= number && number <= self.last
+        self.family().number() == Family::of(address).number()
+            && self.first_bits() <= number
+            && number <= self.last_bits()
     }
 
     /// Whether all of `other` lies in it.
     pub fn covers(self, other: Self) -> bool {
-        self.family == other.family && self.first <= other.first && other.last <= self.last
+        self.family() == other.family()
+            && self.first_bits() <= other.first_bits()
+            && other.last_bits() <= self.last_bits()
     }
 
     /// What both have in common.
     #[inline]
     pub fn intersection(self, other: Self) -> Option<Self> {
-        if self.family != other.family {
+        if self.family() != other.family() {
             return None;
         }
-        Self::from_bits(self.family, self.first.max(other.first), self.last.min(other.last))
+        let first = self.first_bits().max(other.first_bits());
+        Self::from_bits(self.family(), first, self.last_bits().min(other.last_bits()))
     }
 
     /// Whether `next` begins with the very address behind this range's last.
     #[inline]
     pub fn touches(self, next: Self) -> bool {
-        self.family == next.family && self.last.checked_add(1) == Some(next.first)
+        self.family() == next.family() && self.last_bits().checked_add(1) == Some(next.first_bits())
+    }
+}
+
+impl Ord for Range {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let place = |range: &Self| (range.family(), range.first_bits(), range.last_bits());
+        place(self).cmp(&place(other))
+    }
+}
+
+impl PartialOrd for Range {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
     }
 }
 
 impl From<IpNet> for Range {
     fn from(net: IpNet) -> Self {
-        Self { family: Family::of(net.addr()), first: bits(net.network()), last: bits(net.broadcast()) }
+        Self::between(Family::of(net.addr()), bits(net.network()), bits(net.broadcast()))
     }
 }
 
@@ -320,6 +376,30 @@ mod tests {
     fn numbers_that_do_not_fit_make_no_range() {
         assert_eq!(Range::from_bits(Family::V4, 0, 1 << 32), None);
         assert_eq!(Range::from_bits(Family::V6, 2, 1), None);
+    }
+
+    #[test]
+    fn both_ends_and_the_family_are_kept_at_the_ends_of_the_space() {
+        let (top4, top6) = (u128::from(u32::MAX), u128::MAX);
+        let v6 = [(0, 0), (0, top4), (1, 1 << 32), (top4, (1 << 32) | 7), (0, top6), (top6, top6)];
+        let v4 = [(0, 0), (0, top4), (top4, top4), (7, 9)];
+        let both = v4.map(|ends| (Family::V4, ends)).into_iter().chain(v6.map(|ends| (Family::V6, ends)));
+        for (family, (first, last)) in both {
+            let range = Range::from_bits(family, first, last).unwrap();
+            assert_eq!((range.family(), range.first_bits(), range.last_bits()), (family, first, last));
+        }
+        assert_eq!(size_of::<Range>(), 32);
+    }
+
+    #[test]
+    fn the_order_is_of_family_first_and_last() {
+        let sorted =
+            ["0.0.0.0", "0.0.0.0-0.0.0.9", "0.0.0.5", "255.255.255.255", "::", "::-::9", "::5", "ffff::"];
+        for (place, text) in sorted.iter().enumerate() {
+            for (other, against) in sorted.iter().enumerate() {
+                assert_eq!(range(text).cmp(&range(against)), place.cmp(&other), "{text} and {against}");
+            }
+        }
     }
 
     #[test]

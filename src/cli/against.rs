@@ -5,7 +5,7 @@ use std::path::Path;
 use serde::Serialize;
 
 use super::args::DiffArgs;
-use super::basis::{Basis, basis};
+use super::basis::{Basis, Ground, ground};
 use super::exit::Exit;
 use super::old_table::{loses, name_of, reading};
 use super::output::{Report, print, write_out};
@@ -52,11 +52,9 @@ pub(crate) async fn run(args: &DiffArgs, config: &Path, json: bool) -> Result<Ex
     let site = Site::load(config, Secrets::NotNeeded)?;
     // Both tables may be large: they are read beside each other.
     let reading = reading(&args.old, &site);
-    let (old, found) = tokio::join!(reading, basis(&args.basis, &site, config));
+    let (old, found) = tokio::join!(reading, ground(&args.basis, &site, config));
     let old = old?.ok_or_else(|| Stop::usage("`--against` names no file"))?;
-    let (state, table) = found?;
-    let known = state.known();
-    let served = state.served(&args.basis.space, &args.basis.service)?;
+    let Ground { basis: table, served, known } = found?;
     let report = Against {
         file: args.old.against.as_deref().map(name_of).unwrap_or_default(),
         table,

@@ -1,6 +1,7 @@
 //! The table that an old one, or a log, is held against: that of the store, or what the
 //! routers list now.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -13,8 +14,11 @@ use super::poll::collected;
 use super::site::{Secrets, Site};
 use super::stop::Stop;
 use super::text::{counted, grouped};
-use crate::cycle::State;
+use crate::config::Config;
+use crate::coverage::{Known, Served};
+use crate::cycle::{State, served};
 use crate::store::{Reader, StoreError};
+use crate::table::{Memory, Name};
 
 /// How many BASes are named that were never read.
 const NAMED: usize = 5;
@@ -64,55 +68,85 @@ impl Basis {
     }
 }
 
+/// What an old table or a log is held against.
+pub(crate) struct Ground {
+    /// The table that it is.
+    pub(crate) basis: Basis,
+    /// Its addresses and who answers for them.
+    pub(crate) served: Served,
+    /// The names that an old table may name.
+    pub(crate) known: Known,
+}
+
 /// Finds the table. One that was never polled is polled for this, and left as it is.
-pub(crate) async fn basis(args: &BasisArgs, site: &Site, config: &Path) -> Result<(State, Basis), Stop> {
-    let stored = stored(site).await?;
-    let known = stored.as_ref().is_some_and(|state| state.snapshot.generation > 0);
-    match stored.filter(|_| known && !args.poll) {
-        Some(state) => {
-            let generation = Some(state.snapshot.generation);
-            let basis = of(&state, generation);
-            Ok((state, basis))
-        }
+pub(crate) async fn ground(args: &BasisArgs, site: &Site, config: &Path) -> Result<Ground, Stop> {
+    let stored = match args.poll {
+        true => None,
+        false => stored(args, site).await?,
+    };
+    match stored {
+        Some(ground) => Ok(ground),
         None => {
             let site = Site::load(config, Secrets::Needed)?;
-            if !known {
+            if !args.poll {
                 complain("note: there is no table yet: the routers are asked, and nothing is committed");
             }
             let state = glanced(&site).await?;
-            let basis = of(&state, None);
+            let basis = of(&state.config, &state.memories, None);
             if basis.bas > 0 && basis.bas == basis.unread.len() {
                 return Err(Stop::failed(
                     "no BAS could be read, so there is no table; `poolsync check --connect` says why",
                 ));
             }
-            Ok((state, basis))
+            of_state(&state, args, basis)
         }
     }
 }
 
-fn of(state: &State, generation: Option<u64>) -> Basis {
-    let unread = state
-        .config
+fn of_state(state: &State, args: &BasisArgs, basis: Basis) -> Result<Ground, Stop> {
+    let served = state.served(&args.space, &args.service)?;
+    Ok(Ground { basis, served, known: state.known() })
+}
+
+/// `published`: the generation, and whether it is what consumers get.
+fn of(config: &Config, memories: &BTreeMap<Name, Memory>, published: Option<(u64, bool)>) -> Basis {
+    let unread = config
         .bas
         .keys()
-        .filter(|name| state.memories.get(*name).is_none_or(|memory| memory.last_complete.is_none()));
+        .filter(|name| memories.get(*name).is_none_or(|memory| memory.last_complete.is_none()));
     Basis {
-        generation,
-        published: generation.is_some() && state.snapshot.filled,
-        bas: state.config.bas.len(),
+        generation: published.map(|(generation, _)| generation),
+        published: published.is_some_and(|(_, filled)| filled),
+        bas: config.bas.len(),
         unread: unread.map(ToString::to_string).collect(),
     }
 }
 
-async fn stored(site: &Site) -> Result<Option<State>, Stop> {
+/// The store's table; nothing where there is none yet. Who owns what tells it as a rule, and
+/// is read faster than the entries.
+async fn stored(args: &BasisArgs, site: &Site) -> Result<Option<Ground>, Stop> {
     let mut reader = match Reader::open(&site.config.store.path, Default::default()).await {
         Ok(reader) => reader,
         Err(StoreError::Missing { .. }) => return Ok(None),
         Err(e) => return Err(e.into()),
     };
+    if let Some(owned) = reader.load_owned(&args.space).await? {
+        if owned.generation == 0 {
+            return Ok(None);
+        }
+        let basis = of(&site.config, &owned.memories, Some((owned.generation, owned.filled)));
+        if let Some((served, known)) = served(&site.config, owned, &args.space, &args.service)? {
+            return Ok(Some(Ground { basis, served, known }));
+        }
+    }
     let loaded = reader.load_table().await?;
-    Ok(Some(State::of(Arc::clone(&site.config), Arc::clone(&site.exports), loaded)))
+    let state = State::of(Arc::clone(&site.config), Arc::clone(&site.exports), loaded);
+    if state.snapshot.generation == 0 {
+        return Ok(None);
+    }
+    let published = Some((state.snapshot.generation, state.snapshot.filled));
+    let basis = of(&state.config, &state.memories, published);
+    of_state(&state, args, basis).map(Some)
 }
 
 /// What the routers list now, and nothing else: not even what the store remembers of them.

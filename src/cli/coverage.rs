@@ -7,7 +7,7 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 
-use super::basis::{Basis, basis};
+use super::basis::{Basis, Ground, ground};
 use super::exit::Exit;
 use super::old_args::CoverageArgs;
 use super::old_table::{loses, name_of, open, reading};
@@ -58,10 +58,8 @@ pub(crate) async fn run(args: &CoverageArgs, config: &Path, json: bool) -> Resul
     let shape = shape(args)?;
     let log = open(&args.file)?;
     let site = Site::load(config, Secrets::NotNeeded)?;
-    let (old, found) = tokio::join!(reading(&args.old, &site), basis(&args.basis, &site, config));
-    let (old, (state, table)) = (old?, found?);
-    let known = state.known();
-    let served = state.served(&args.basis.space, &args.basis.service)?;
+    let (old, found) = tokio::join!(reading(&args.old, &site), ground(&args.basis, &site, config));
+    let (old, Ground { basis: table, served, known }) = (old?, found?);
     let resolvers = args.resolvers.as_deref().map(resolvers).transpose()?;
     let unread_old = old
         .as_ref()

@@ -6,10 +6,12 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use serde::de::DeserializeOwned;
 
+use super::output::complain;
 use super::site::{Secrets, Site};
 use super::stop::Stop;
-use crate::cycle::{Answer, Cycle, CycleError, Operation, Reply, State, Who};
+use crate::cycle::{Answer, Cycle, CycleError, Feeds, Operation, Reply, State, Who};
 use crate::http::ControlClient;
+use crate::snmp::Transport;
 use crate::store::Reader;
 
 impl From<CycleError> for Stop {
@@ -33,8 +35,16 @@ pub(crate) async fn read(config: &Path, operation: Operation) -> Result<Answer, 
         return Ok(answer);
     }
     let mut reader = Reader::open(&site.config.store.path, Default::default()).await?;
-    let now = Timestamp::now();
     let mut state = State::of(Arc::clone(&site.config), Arc::clone(&site.exports), reader.load().await?);
+    match operation {
+        Operation::Plan => take_loads(&mut state, config).await?,
+        // The edges are worth seeing without their loads.
+        Operation::Edges => take_loads(&mut state, config).await.unwrap_or_else(|stop| {
+            complain(&format!("no load could be read: {}", stop.message));
+        }),
+        _ => {}
+    }
+    let now = Timestamp::now();
     if matches!(operation, Operation::Status | Operation::Conflicts) {
         state.find_conflicts(now);
     }
@@ -45,6 +55,19 @@ pub(crate) async fn read(config: &Path, operation: Operation) -> Result<Answer, 
         Some(reply) => Ok(reply?),
         None => Err(Stop::failed("this needs the daemon")),
     }
+}
+
+/// Without a daemon nobody knows the loads: they are read now.
+async fn take_loads(state: &mut State, config: &Path) -> Result<(), Stop> {
+    if state.config.traits.values().all(|edge| edge.feed.is_none()) {
+        return Ok(());
+    }
+    let site = Site::load(config, Secrets::Needed)?;
+    let transport =
+        Transport::new().map_err(|e| Stop::failed(format!("no UDP socket can be opened: {e}")))?;
+    let read = Feeds::of(&site.config).read_once(&transport).await;
+    state.take_loads(&read, Timestamp::now());
+    Ok(())
 }
 
 /// Asks what changes something: the daemon, or the store under its lock.

@@ -2,24 +2,18 @@
 
 use std::io::IsTerminal as _;
 use std::path::Path;
-use std::sync::Arc;
 use std::time::Duration;
-
-use indicatif::{ProgressBar, ProgressStyle};
-use jiff::Timestamp;
 
 use super::exit::Exit;
 use super::output::print;
-use super::owner::{daemon, shape};
-use super::site::{Secrets, Site};
+use super::owner::{read, shape};
 use super::steer_args::{PlanArgs, SimulateArgs, StructureArgs};
 use super::stop::Stop;
+use crate::cycle::Operation;
 use crate::cycle::shapes::PlannedShape;
-use crate::cycle::{Answer, Feeds, Operation, State};
-use crate::snmp::Transport;
 use crate::steer::plan::{PlanReport, ProblemFile, StructureReport};
 use crate::steer::simulate::{Method, Network, Scenario, SimulationReport, simulate as run_simulation, svg};
-use crate::store::Reader;
+use indicatif::{ProgressBar, ProgressStyle};
 
 /// Runs `plan`.
 pub(crate) async fn plan(args: &PlanArgs, config: &Path, json: bool) -> Result<Exit, Stop> {
@@ -27,12 +21,7 @@ pub(crate) async fn plan(args: &PlanArgs, config: &Path, json: bool) -> Result<E
         let report = PlanReport::of_file(&problem(path)?).map_err(|error| of_file(path, &error))?;
         return Ok(print(&report, json));
     }
-    let site = Site::load(config, Secrets::NotNeeded)?;
-    let answer = match daemon(&site, &Operation::Plan).await? {
-        Some(answer) => answer,
-        None => planned_here(config).await?,
-    };
-    let mut plans = shape::<Vec<PlannedShape>>(answer)?;
+    let mut plans = shape::<Vec<PlannedShape>>(read(config, Operation::Plan).await?)?;
     let known: Vec<&str> = plans.iter().map(|plan| plan.region.as_str()).collect();
     if let Some(unknown) = args.regions.iter().find(|region| !known.contains(&region.as_str())) {
         let known = known.join(", ");
@@ -40,24 +29,6 @@ pub(crate) async fn plan(args: &PlanArgs, config: &Path, json: bool) -> Result<E
     }
     plans.retain(|plan| args.regions.is_empty() || args.regions.contains(&plan.region));
     Ok(print(&plans, json))
-}
-
-/// Without a daemon nobody knows the loads: they are read now.
-async fn planned_here(config: &Path) -> Result<Answer, Stop> {
-    let site = Site::load(config, Secrets::Needed)?;
-    let mut reader = Reader::open(&site.config.store.path, Default::default()).await?;
-    let mut state = State::of(Arc::clone(&site.config), Arc::clone(&site.exports), reader.load().await?);
-    let mut feeds = Feeds::of(&site.config);
-    if !feeds.is_empty() {
-        let transport =
-            Transport::new().map_err(|e| Stop::failed(format!("no UDP socket can be opened: {e}")))?;
-        let read = feeds.read_once(&transport).await;
-        state.take_loads(&read, Timestamp::now());
-    }
-    match state.answer(&Operation::Plan, false, Timestamp::now()) {
-        Some(reply) => Ok(reply?),
-        None => Err(Stop::failed("this needs the daemon")),
-    }
 }
 
 /// Runs `structure`.

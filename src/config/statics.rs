@@ -12,7 +12,7 @@ use super::section::Section;
 use super::service::word;
 use super::source::Place;
 use super::value::{FromText, choice, parsed, reference};
-use crate::address::Range;
+use crate::address::{Range, never_published};
 use crate::table::Name;
 
 /// What the owner of a static line's addresses begins with, where it names edges.
@@ -144,20 +144,8 @@ impl FromText for Range {
 
 /// A range that can be published at all.
 fn range(cx: &mut Context, node: &Node) -> Option<Range> {
-    const NEVER: [&str; 9] = [
-        "0.0.0.0/8",
-        "127.0.0.0/8",
-        "169.254.0.0/16",
-        "224.0.0.0/4",
-        "240.0.0.0/4",
-        "::/128",
-        "::1/128",
-        "fe80::/10",
-        "ff00::/8",
-    ];
     let range: Range = parsed(cx, node)?;
-    let never = NEVER.iter().find(|never| never.parse::<Range>().is_ok_and(|never| never.covers(range)));
-    if let Some(never) = never {
+    if let Some(never) = never_published(range) {
         let problem = Problem::new(node.place, format!("addresses of {never} are never published"));
         cx.wrong(problem.help("expected addresses that a host of a network may have"));
         return None;

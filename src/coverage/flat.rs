@@ -24,6 +24,11 @@ pub(super) struct Piece {
     pub(super) row: usize,
 }
 
+/// Whether all of a range comes before another in a table: then nothing is to be cut.
+pub(super) fn lies_before(a: Range, b: Range) -> bool {
+    a.family() < b.family() || a.family() == b.family() && a.last_bits() < b.first_bits()
+}
+
 /// The rows as disjoint pieces in order. Neighbouring pieces of one row are one.
 pub(super) fn flatten(rows: &[Range], rule: Rule) -> Vec<Piece> {
     let mut order: Vec<usize> = (0..rows.len()).collect();
@@ -148,6 +153,10 @@ mod tests {
                 .collect();
             let rule = if first { Rule::First } else { Rule::Smallest };
             let pieces = flatten(&rows, rule);
+            if rows.is_sorted_by(|a, b| lies_before(*a, *b)) {
+                let whole: Vec<(Range, usize)> = rows.iter().copied().zip(0..).collect();
+                prop_assert_eq!(pieces.iter().map(|p| (p.range, p.row)).collect::<Vec<_>>(), whole);
+            }
             for pair in pieces.windows(2) {
                 prop_assert!(pair[0].range.last_bits() < pair[1].range.first_bits());
                 prop_assert!(pair[0].row != pair[1].row || !pair[0].range.touches(pair[1].range));

@@ -17,6 +17,7 @@ mod grid;
 mod input;
 mod known;
 mod legacy;
+mod octets;
 mod overlay;
 mod served;
 mod targets;

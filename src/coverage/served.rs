@@ -22,6 +22,13 @@ pub struct Answer {
 }
 
 impl Answer {
+    /// An answer by what it depends on.
+    pub fn new(owner: Name, bas: Option<Name>, group: Option<&Group>, fill: bool) -> Self {
+        let edges = group.map(|g| g.edges.iter().map(|edge| edge.name.clone()).collect());
+        let token = group.map(|group| group.token.as_str().into());
+        Self { owner, bas, token, edges: edges.unwrap_or_default(), fill }
+    }
+
     /// The nearest edge.
     pub fn edge(&self) -> Option<&Name> {
         self.edges.first()
@@ -59,6 +66,18 @@ impl Served {
         Self::collect(space, rows.map(|row| (row.entry, Some(row.group))))
     }
 
+    /// Ranges by family and first address, disjoint, each with the number of its answer.
+    pub fn of_ranges(space: &Name, mut ranges: Vec<(Range, u32)>, answers: Vec<Answer>) -> Self {
+        ranges.dedup_by(|(next, answer), (before, same)| match joined(*before, *next) {
+            Some(both) if answer == same => {
+                *before = both;
+                true
+            }
+            _ => false,
+        });
+        Self { space: space.clone(), rows: ranges, answers }
+    }
+
     /// The space.
     pub const fn space(&self) -> &Name {
         &self.space
@@ -94,22 +113,23 @@ impl Served {
     fn push(&mut self, range: Range, answer: u32) {
         if let Some((before, same)) = self.rows.last_mut()
             && *same == answer
-            && before.touches(range)
-            && let Some(joined) = Range::from_bits(range.family(), before.first_bits(), range.last_bits())
+            && let Some(both) = joined(*before, range)
         {
-            *before = joined;
+            *before = both;
             return;
         }
         self.rows.push((range, answer));
     }
 }
 
-fn answer(entry: &Entry, group: Option<&Group>, fill: bool) -> Answer {
-    Answer {
-        owner: entry.owner.clone(),
-        bas: entry.bas.clone(),
-        token: group.map(|group| group.token.as_str().into()),
-        edges: group.map(|g| g.edges.iter().map(|edge| edge.name.clone()).collect()).unwrap_or_default(),
-        fill,
+/// Two ranges as one, where they touch.
+fn joined(before: Range, next: Range) -> Option<Range> {
+    if !before.touches(next) {
+        return None;
     }
+    Range::from_bits(next.family(), before.first_bits(), next.last_bits())
+}
+
+fn answer(entry: &Entry, group: Option<&Group>, fill: bool) -> Answer {
+    Answer::new(entry.owner.clone(), entry.bas.clone(), group, fill)
 }

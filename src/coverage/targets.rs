@@ -12,24 +12,42 @@ pub(super) struct Targets<'a> {
     numbers: HashMap<&'a Target, u32>,
     all: Vec<(&'a Target, Option<Target>)>,
     agreed: HashMap<(u32, u32), bool>,
-    last: Option<(&'a Target, u32)>,
+    /// By target: the answer that it was held against last, and whether it means it.
+    last: Vec<Option<(u32, bool)>>,
+    /// Targets by where their names lie in memory: a table keeps each of them once.
+    near: Vec<Option<(&'a Target, u32)>>,
 }
+
+/// How many targets are found without a search.
+const NEAR: usize = 1024;
 
 impl<'a> Targets<'a> {
     pub(super) fn new(known: &'a Known) -> Self {
-        Self { known, numbers: HashMap::new(), all: Vec::new(), agreed: HashMap::new(), last: None }
+        Self {
+            known,
+            numbers: HashMap::new(),
+            all: Vec::new(),
+            agreed: HashMap::new(),
+            last: Vec::new(),
+            near: vec![None; NEAR],
+        }
     }
 
     /// The number of a target.
     pub(super) fn number(&mut self, target: &'a Target) -> u32 {
-        if let Some((_, number)) = self.last.filter(|(last, _)| std::ptr::eq(*last, target)) {
-            return number;
+        let place = place(target);
+        if let Some(Some((near, number))) = self.near.get(place)
+            && *near == target
+        {
+            return *number;
         }
         let number = *self.numbers.entry(target).or_insert_with(|| {
             self.all.push((target, self.known.resolve(target)));
             self.all.len() as u32 - 1
         });
-        self.last = Some((target, number));
+        if let Some(slot) = self.near.get_mut(place) {
+            *slot = Some((target, number));
+        }
         number
     }
 
@@ -45,14 +63,24 @@ impl<'a> Targets<'a> {
 
     /// Whether a target means the answer of a number.
     pub(super) fn agrees(&mut self, target: u32, answer: u32, answers: &[Answer]) -> bool {
-        match self.agreed.get(&(target, answer)) {
+        if let Some(Some((last, agrees))) = self.last.get(target as usize)
+            && *last == answer
+        {
+            return *agrees;
+        }
+        let agrees = match self.agreed.get(&(target, answer)) {
             Some(agrees) => *agrees,
             None => {
                 let agrees = self.means(target, answer, answers);
                 self.agreed.insert((target, answer), agrees);
                 agrees
             }
+        };
+        self.last.resize(self.all.len().max(self.last.len()), None);
+        if let Some(slot) = self.last.get_mut(target as usize) {
+            *slot = Some((answer, agrees));
         }
+        agrees
     }
 
     /// The same, found out anew.
@@ -64,6 +92,15 @@ impl<'a> Targets<'a> {
             _ => false,
         }
     }
+}
+
+/// Where a target is looked for first: which it is, only its equal tells.
+fn place(target: &Target) -> usize {
+    let name = match target {
+        Target::Bas(name) | Target::Named(name) => Some(name),
+        Target::Edges(names) => names.first(),
+    };
+    name.map_or(0, |name| (name.as_str().as_ptr().addr() >> 4) % NEAR)
 }
 
 /// Whether a target means an answer: a BAS where it has the same owner, edges where the

@@ -15,7 +15,7 @@ use super::shapes::{DrainShape, HeldShape, LookupShape, PinShape, PoolShape, Pro
 use super::state::{State, known_service, look, unknown_space};
 use crate::address::Range;
 use crate::store::Used;
-use crate::table::{Claim, Decision, Entry, Listed, Memory, Name, Standing, decide};
+use crate::table::{Claim, Decision, Entry, ListedRef, Memory, Name, Standing, decide};
 
 /// Why an address is answered as it is.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -154,7 +154,7 @@ impl State {
         let memory = claim.bas.as_ref().filter(|_| claim.class.is_polled());
         let memory = memory.and_then(|bas| self.memories.get(bas));
         let row = memory.and_then(|memory| row_of(memory, claim, ip));
-        let table = row.and_then(|row| memory?.tables.get(&row.table));
+        let table = row.and_then(|row| memory?.tables.get(row.table));
         let wins = decision.built.as_ref().is_some_and(|built| {
             (&built.owner, &built.bas, &built.pool, &built.vrf)
                 == (&claim.owner, &claim.bas, &claim.pool, &claim.vrf)
@@ -206,12 +206,13 @@ impl State {
         });
         let elsewhere = self.config.bas.keys().filter_map(|bas| Some((bas, self.memories.get(bas)?)));
         let elsewhere = elsewhere.flat_map(|(bas, memory)| {
-            let other = |row: &&Listed| row.space.as_deref() != Some(space) && row.range.contains(ip);
+            let other =
+                |row: &ListedRef<'_>| row.space.map(Name::as_str) != Some(space) && row.range.contains(ip);
             memory.listed.iter().filter(other).map(move |row| RefusedShape {
                 bas: Some(bas.to_string()),
                 pool: row.pool.text().to_owned(),
                 reason: "other-space".to_owned(),
-                space: row.space.as_ref().and_then(some),
+                space: row.space.and_then(some),
                 vrf: Some(row.vrf.to_string()),
             })
         });
@@ -220,7 +221,7 @@ impl State {
 }
 
 /// The row behind a claim.
-fn row_of<'a>(memory: &'a Memory, claim: &Claim, ip: IpAddr) -> Option<&'a Listed> {
+fn row_of<'a>(memory: &'a Memory, claim: &Claim, ip: IpAddr) -> Option<ListedRef<'a>> {
     let here = |range: Range| range.contains(ip);
-    memory.listed.iter().find(|row| row.pool == claim.pool && row.vrf == claim.vrf && here(row.range))
+    memory.listed.iter().find(|row| *row.pool == claim.pool && *row.vrf == claim.vrf && here(row.range))
 }

@@ -4,7 +4,8 @@ use jiff::Timestamp;
 
 use super::explain::{ClaimShape, ExplainShape, RefusedShape};
 use super::state::State;
-use crate::table::Decision;
+use crate::steer::Policy;
+use crate::table::{Decision, Entry};
 
 /// What led to the answer, a sentence each.
 pub(super) fn causes(
@@ -53,6 +54,7 @@ pub(super) fn causes(
             if held.rejected { ", rejected by a person" } else { "" }
         ));
     }
+    told.extend(steered(shape, state, now));
     told.extend(shed(shape, state));
     told.extend(shape.drained.iter().map(|drain| {
         let when = ago(drain.since, now);
@@ -73,10 +75,38 @@ pub(super) fn causes(
     told
 }
 
+/// That the edges and weights of its list come from a policy and the loads.
+fn steered(shape: &ExplainShape, state: &State, now: Timestamp) -> Option<String> {
+    let region = state.config.regions().remove(&published(shape, state)?.owner)?;
+    let policy = state.config.steer.get(&region)?.policy;
+    if matches!(policy, Policy::Fixed) {
+        return None;
+    }
+    let all: u32 = shape.answer.weights.iter().sum();
+    let share = |(edge, weight): (&String, &u32)| {
+        format!("{edge} {:.0} %", f64::from(*weight) * 100.0 / f64::from(all.max(1)))
+    };
+    let shares: Vec<String> = shape.answer.edges.iter().zip(&shape.answer.weights).map(share).collect();
+    let read = state.steering.read.map_or_else(
+        || "no load is known since the start".to_owned(),
+        |read| format!("loads read {}", ago(read, now)),
+    );
+    Some(format!(
+        "Region {region} is steered by {} ({read}): {} of its requests.",
+        policy.name(),
+        shares.join(", ")
+    ))
+}
+
+/// The entry that answers.
+fn published<'a>(shape: &ExplainShape, state: &'a State) -> Option<&'a Entry> {
+    let ip = shape.answer.ip.parse::<std::net::IpAddr>().ok()?;
+    state.snapshot.table.lookup(&shape.answer.space, ip.to_canonical())
+}
+
 /// That its edge hands a part of the owner's entries on, and this is one of them.
 fn shed(shape: &ExplainShape, state: &State) -> Option<String> {
-    let ip = shape.answer.ip.parse::<std::net::IpAddr>().ok()?;
-    let entry = state.snapshot.table.lookup(&shape.answer.space, ip.to_canonical())?;
+    let entry = published(shape, state)?;
     let groups = &state.snapshot.groups;
     let services = groups.shed.keys().filter(|(owner, _)| *owner == entry.owner).map(|(_, service)| service);
     let parts =

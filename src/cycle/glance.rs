@@ -11,10 +11,10 @@ use super::shapes::Problem;
 use super::state::{State, inconsistent, known_service, unknown_space};
 use super::{Arrived, CycleError, remember};
 use crate::config::Config;
-use crate::coverage::{Known, Served};
-use crate::format::{Scope, View};
+use crate::coverage::{Answer, Known, Served};
+use crate::format::{Scope, View, groups_of};
 use crate::publish::Export;
-use crate::store::Loaded;
+use crate::store::{Loaded, Owned};
 use crate::table::{Drains, Groups, GuardMemory, Session, Snapshot, Table, build, claims};
 
 /// The names of a configuration, for what an old table names.
@@ -24,6 +24,58 @@ pub fn known_names(config: &Config) -> Known {
         edges: config.edges.keys().cloned().collect(),
         ..Known::default()
     }
+}
+
+/// The same with the groups that answer now.
+fn known_with(config: &Config, groups: &Groups) -> Known {
+    let groups = groups.groups.iter().map(|(token, group)| {
+        let edges = group.edges.iter().map(|edge| edge.name.clone()).collect();
+        (token.as_str().into(), edges)
+    });
+    Known { groups: groups.collect(), ..known_names(config) }
+}
+
+/// A space of the table by who owns it, with who answers, and the names that an old table may
+/// name; nothing where an owner's entries have not all one answer, so that the owner does not
+/// tell it.
+///
+/// # Errors
+/// An unknown space or service.
+pub fn served(
+    config: &Config,
+    owned: Owned,
+    space: &str,
+    service: &str,
+) -> Result<Option<(Served, Known)>, Problem> {
+    known_ground(config, space, service)?;
+    if !owned.groups.shed.is_empty() {
+        return Ok(None);
+    }
+    let snapshot = Snapshot {
+        session: owned.session,
+        generation: owned.generation,
+        committed: owned.committed.unwrap_or(Timestamp::UNIX_EPOCH),
+        filled: owned.filled,
+        table: Arc::default(),
+        groups: Arc::new(owned.groups),
+        edges: Arc::new(config.edges.clone()),
+        default_edge: config.default_edge.clone(),
+    };
+    let names = owned.owners.iter().map(|owner| &owner.name);
+    let groups = groups_of(&snapshot, names, &service.into()).map_err(inconsistent)?;
+    let answers = owned.owners.iter().zip(groups);
+    let answers = answers
+        .map(|(owner, group)| Answer::new(owner.name.clone(), owner.bas.clone(), Some(group), owner.fill));
+    let answers = answers.collect();
+    let known = known_with(config, &snapshot.groups);
+    Ok(Some((Served::of_ranges(&space.into(), owned.ranges, answers), known)))
+}
+
+fn known_ground(config: &Config, space: &str, service: &str) -> Result<(), Problem> {
+    if !config.spaces.contains_key(space) {
+        return Err(unknown_space(space, config));
+    }
+    known_service(service, config)
 }
 
 impl State {
@@ -40,6 +92,7 @@ impl State {
             drains: Drains::default(),
             groups: Groups::default(),
             memories: Default::default(),
+            pools: Default::default(),
             guard: GuardMemory::default(),
             steering: None,
         };
@@ -75,11 +128,7 @@ impl State {
 
     /// The names that an old table may name.
     pub fn known(&self) -> Known {
-        let groups = self.snapshot.groups.groups.iter().map(|(token, group)| {
-            let edges = group.edges.iter().map(|edge| edge.name.clone()).collect();
-            (token.as_str().into(), edges)
-        });
-        Known { groups: groups.collect(), ..known_names(&self.config) }
+        known_with(&self.config, &self.snapshot.groups)
     }
 
     /// A space of the table, published or not yet, with who answers.
@@ -87,10 +136,7 @@ impl State {
     /// # Errors
     /// An unknown space or service.
     pub fn served(&self, space: &str, service: &str) -> Result<Served, Problem> {
-        if !self.config.spaces.contains_key(space) {
-            return Err(unknown_space(space, &self.config));
-        }
-        known_service(service, &self.config)?;
+        known_ground(&self.config, space, service)?;
         let scope = Scope { space: Some(space.into()), service: service.into() };
         let view = View::new(&self.snapshot, &scope).map_err(inconsistent)?;
         Ok(Served::of_view(&view, &space.into()))

@@ -10,7 +10,7 @@ use crate::table::{IngestSettings, Ingested, Memory, Name, Poll, PolledTable, Pu
 /// Takes a poll in.
 pub(super) fn ingest(
     memory: &mut Memory,
-    polled: Polled,
+    mut polled: Polled,
     scheduled: bool,
     at: Timestamp,
     published: &Published,
@@ -25,7 +25,7 @@ pub(super) fn ingest(
     if let Some(name) = polled.sys_name.as_deref().filter(|name| **name != *memory.sys_name) {
         memory.sys_name = name.into();
     }
-    let ingested = memory.ingest(poll_of(memory, &polled, scheduled, at), published, settings);
+    let ingested = memory.ingest(poll_of(memory, &mut polled, scheduled, at), published, settings);
     memory.state = word(&polled.state).into();
     memory.reason = polled.reason.map(|reason| reason.as_str().into()).unwrap_or_default();
     polled.tables.iter().for_each(|result| learn(memory, result));
@@ -42,14 +42,15 @@ fn learn(memory: &mut Memory, result: &TableResult) {
     }
 }
 
-fn poll_of(memory: &Memory, polled: &Polled, scheduled: bool, at: Timestamp) -> Poll {
+/// Takes out of a poll what it read.
+fn poll_of(memory: &Memory, polled: &mut Polled, scheduled: bool, at: Timestamp) -> Poll {
     let read = polled.tables.iter().any(|result| !matches!(result.table.outcome, TableOutcome::Failed(_)));
     if !read {
         let fault = polled.reason.unwrap_or(Fault::NoTables);
         let failure = Some(fault.as_str().into());
         return Poll { at, booted: polled.booted, scheduled, failure, tables: Vec::new() };
     }
-    let mut tables: Vec<PolledTable> = polled.tables.iter().map(|result| result.table.clone()).collect();
+    let mut tables: Vec<PolledTable> = polled.tables.iter_mut().map(taken).collect();
     if polled.state != State::Complete {
         // Of a table that was not even tried nothing is known.
         let tried = |name: &Name| polled.tables.iter().any(|result| result.table.name == *name);
@@ -64,6 +65,18 @@ fn poll_of(memory: &Memory, polled: &Polled, scheduled: bool, at: Timestamp) -> 
         }
     }
     Poll { at, booted: polled.booted, scheduled, failure: None, tables }
+}
+
+/// A table with its rows; name and outcome stay.
+fn taken(result: &mut TableResult) -> PolledTable {
+    let table = &mut result.table;
+    PolledTable {
+        name: table.name.clone(),
+        outcome: table.outcome.clone(),
+        listed: std::mem::take(&mut table.listed),
+        unread: std::mem::take(&mut table.unread),
+        bad_index: table.bad_index,
+    }
 }
 
 fn not_read(name: &Name, reason: &str) -> PolledTable {

@@ -3,14 +3,14 @@
 use super::conflict_words::{because, to_do};
 use super::shapes::{ConflictClaimShape, ConflictShape, EntryShape, HeldRangeShape, HeldShape};
 use crate::address::prefixes;
-use crate::table::{Conflict, ConflictClaim, Entry, Hold, Listed, Name};
+use crate::table::{Conflict, ConflictClaim, Entry, Hold, Listing, Name};
 
 pub(super) fn some(word: &Name) -> Option<String> {
     (!word.is_empty()).then(|| word.to_string())
 }
 
 /// How many addresses the ranges have, in decimal digits: each range for itself.
-pub(super) fn addresses(listed: &[Listed]) -> String {
+pub(super) fn addresses(listed: &Listing) -> String {
     let sum = listed.iter().try_fold(0_u128, |sum, one| sum.checked_add(one.range.span())?.checked_add(1));
     sum.map_or_else(|| format!("{}+", u128::MAX), |n| n.to_string())
 }

@@ -42,7 +42,7 @@ pub use mmdb::Duplicate;
 pub use prove::Unproven;
 pub use readback::{Mismatch, ReadBack, ReadError, ReadRow};
 pub use template::{Template, TemplateError};
-pub use view::{Answer, Row, Scope, Stamp, View, ViewError, default_group};
+pub use view::{Answer, Row, Scope, Stamp, View, ViewError, default_group, groups_of};
 
 use crate::address::Range;
 use crate::table::{Name, Token};

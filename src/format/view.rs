@@ -206,15 +206,35 @@ impl<'a> View<'a> {
     }
 
     fn check_edges(&self) -> Result<(), ViewError> {
-        for group in self.groups() {
-            for edge in &group.edges {
-                if !self.edges.contains_key(&edge.name) {
-                    return Err(ViewError::NoEdge { token: group.token.clone(), edge: edge.name.clone() });
-                }
-            }
-        }
-        Ok(())
+        self.groups().try_for_each(|group| check_edges(group, self.edges))
     }
+}
+
+fn check_edges(group: &Group, edges: &BTreeMap<Name, Edge>) -> Result<(), ViewError> {
+    match group.edges.iter().find(|edge| !edges.contains_key(&edge.name)) {
+        Some(edge) => Err(ViewError::NoEdge { token: group.token.clone(), edge: edge.name.clone() }),
+        None => Ok(()),
+    }
+}
+
+/// The groups that answer for owners, in their order, as a view of their entries has them
+/// where no part of these is answered with another group.
+///
+/// # Errors
+/// As for [`View::new`].
+pub fn groups_of<'a, 'n>(
+    snapshot: &'a Snapshot,
+    owners: impl Iterator<Item = &'n Name>,
+    service: &Name,
+) -> Result<Vec<&'a Group>, ViewError> {
+    check_edges(&default_group(snapshot, service), &snapshot.edges)?;
+    let group = |owner: &Name| {
+        let group = snapshot.groups.of(owner, service);
+        let lacking = || ViewError::NoGroup { owner: owner.clone(), service: service.clone() };
+        let group = group.ok_or_else(lacking)?;
+        check_edges(group, &snapshot.edges).map(|()| group)
+    };
+    owners.map(group).collect()
 }
 
 /// Two touching ranges as one.

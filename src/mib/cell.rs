@@ -5,7 +5,7 @@ use std::net::IpAddr;
 
 use super::descriptor::Own;
 use super::field::{Field, Kind, inet_address, v4, v6};
-use crate::snmp::Value;
+use crate::snmp::ValueRef;
 
 /// The form of a column's cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,7 +82,7 @@ impl ColumnForm {
 ///
 /// # Errors
 /// In words, where the value is not of the column's form.
-pub(super) fn decode(form: ColumnForm, value: &Value, kind: Option<i128>) -> Result<Field, String> {
+pub(super) fn decode(form: ColumnForm, value: ValueRef<'_>, kind: Option<i128>) -> Result<Field, String> {
     let address = match form {
         ColumnForm::Integer | ColumnForm::AddressType | ColumnForm::RowStatus => return integer(value),
         ColumnForm::Count => match integer(value)? {
@@ -105,25 +105,25 @@ pub(super) fn decode(form: ColumnForm, value: &Value, kind: Option<i128>) -> Res
     }
 }
 
-fn integer(value: &Value) -> Result<Field, String> {
+fn integer(value: ValueRef<'_>) -> Result<Field, String> {
     Ok(Field::Integer(match value {
-        Value::Integer(n) => (*n).into(),
-        Value::Counter32(n) | Value::Gauge32(n) => (*n).into(),
-        Value::Counter64(n) => (*n).into(),
+        ValueRef::Integer(n) => n.into(),
+        ValueRef::Counter32(n) | ValueRef::Gauge32(n) => n.into(),
+        ValueRef::Counter64(n) => n.into(),
         other => return Err(unexpected("an integer", other)),
     }))
 }
 
-fn octets(value: &Value) -> Result<&[u8], String> {
+fn octets(value: ValueRef<'_>) -> Result<&[u8], String> {
     match value {
-        Value::Octets(octets) => Ok(octets),
+        ValueRef::Octets(octets) => Ok(octets),
         other => Err(unexpected("an OCTET STRING", other)),
     }
 }
 
-fn ip_address(value: &Value) -> Result<Field, String> {
+fn ip_address(value: ValueRef<'_>) -> Result<Field, String> {
     match value {
-        Value::IpAddress(octets) => Ok(v4(exactly(octets)?)),
+        ValueRef::IpAddress(octets) => Ok(v4(exactly(octets)?)),
         other => Err(unexpected("an IpAddress", other)),
     }
 }
@@ -183,7 +183,7 @@ fn network_text(kind: Option<i128>, octets: &[u8]) -> Result<Field, String> {
 
 /// A 32-bit address as INTEGER is negative from 128.0.0.0 on, where the agent keeps to 32
 /// bits, or has five octets, where it does not.
-fn address_integer(value: &Value) -> Result<Field, String> {
+fn address_integer(value: ValueRef<'_>) -> Result<Field, String> {
     let Field::Integer(n) = integer(value)? else { return Err("no integer".to_owned()) };
     let bits = u32::try_from(n).or_else(|_| i32::try_from(n).map(i32::cast_unsigned));
     bits.map(|bits| v4(bits.to_be_bytes())).map_err(|_| format!("{n} does not fit 32 bits"))
@@ -198,20 +198,20 @@ fn address_text(octets: &[u8]) -> Result<Field, String> {
     }
 }
 
-fn unexpected(wanted: &str, value: &Value) -> String {
+fn unexpected(wanted: &str, value: ValueRef<'_>) -> String {
     let got = match value {
-        Value::Integer(_) => "an INTEGER",
-        Value::Octets(_) => "an OCTET STRING",
-        Value::Null => "NULL",
-        Value::ObjectId(_) => "an OBJECT IDENTIFIER",
-        Value::IpAddress(_) => "an IpAddress",
-        Value::Counter32(_) => "a Counter32",
-        Value::Gauge32(_) => "a Gauge32",
-        Value::TimeTicks(_) => "TimeTicks",
-        Value::Opaque(_) => "an Opaque",
-        Value::Counter64(_) => "a Counter64",
-        Value::Undecodable { tag, .. } => return format!("an undecodable value with tag {tag:#04x}"),
-        Value::NoSuchObject | Value::NoSuchInstance | Value::EndOfMibView => "an exception",
+        ValueRef::Integer(_) => "an INTEGER",
+        ValueRef::Octets(_) => "an OCTET STRING",
+        ValueRef::Null => "NULL",
+        ValueRef::ObjectId(_) => "an OBJECT IDENTIFIER",
+        ValueRef::IpAddress(_) => "an IpAddress",
+        ValueRef::Counter32(_) => "a Counter32",
+        ValueRef::Gauge32(_) => "a Gauge32",
+        ValueRef::TimeTicks(_) => "TimeTicks",
+        ValueRef::Opaque(_) => "an Opaque",
+        ValueRef::Counter64(_) => "a Counter64",
+        ValueRef::Undecodable { tag, .. } => return format!("an undecodable value with tag {tag:#04x}"),
+        ValueRef::NoSuchObject | ValueRef::NoSuchInstance | ValueRef::EndOfMibView => "an exception",
     };
     format!("{got} where {wanted} belongs")
 }
@@ -228,6 +228,14 @@ pub(super) fn bits_set(octets: &[u8]) -> impl Iterator<Item = i128> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::snmp::{Rows, Value};
+
+    /// Decodes a value as it stands in a table that was read.
+    fn decode(form: ColumnForm, value: &Value, kind: Option<i128>) -> Result<Field, String> {
+        let mut rows = Rows::new(1);
+        rows.set(&[1], 0, Some(value));
+        super::decode(form, rows.get(&[1]).unwrap().get(0).unwrap(), kind)
+    }
 
     fn address(text: &str) -> Result<Field, String> {
         Ok(Field::Address(text.parse().unwrap()))
@@ -254,9 +262,9 @@ mod tests {
         assert_eq!(decode(&[192, 0, 2, 1]), address("192.0.2.1"));
         assert!(decode(&[]).is_err());
         assert!(decode(&[0xc0, 0, 2, 0, 0xc0, 0, 2, 0xff]).is_err());
-        assert!(super::decode(ColumnForm::IpAddress, &octets(&[192, 0, 2, 1]), None).is_err());
+        assert!(super::tests::decode(ColumnForm::IpAddress, &octets(&[192, 0, 2, 1]), None).is_err());
         let broken = Value::Undecodable { tag: 0x40, octets: vec![1] };
-        assert!(super::decode(ColumnForm::IpAddress, &broken, None).is_err());
+        assert!(super::tests::decode(ColumnForm::IpAddress, &broken, None).is_err());
     }
 
     #[test]

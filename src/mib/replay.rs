@@ -13,7 +13,7 @@ use super::descriptor::Descriptor;
 use super::empty::{Known, judge_empty, judge_list};
 use super::rejected::{RejectReason, Rejected};
 use super::text::Encoding;
-use crate::snmp::{Columns, Oid, Outcome, Recording, TableRead, Value};
+use crate::snmp::{Columns, Oid, Outcome, Recording, Rows, TableRead, Value};
 use crate::table::{Listed, Name, TableOutcome};
 
 const SYSTEM: [u32; 7] = [1, 3, 6, 1, 2, 1, 1];
@@ -157,7 +157,7 @@ pub(super) fn read_table(recording: &Recording, columns: &Columns) -> TableRead 
     let mut read = TableRead {
         outcome: Outcome::Unsupported,
         detail: String::new(),
-        rows: Default::default(),
+        rows: Rows::new(columns.columns.len()),
         repetitions: 0,
         behind: None,
     };
@@ -170,10 +170,7 @@ pub(super) fn read_table(recording: &Recording, columns: &Columns) -> TableRead 
         };
         read.outcome = Outcome::Complete;
         let Some(at) = columns.columns.iter().position(|number| number == column) else { continue };
-        let row = read.rows.entry(index.to_vec()).or_insert_with(|| vec![None; columns.columns.len()]);
-        if let Some(cell) = row.get_mut(at) {
-            *cell = Some(value.clone());
-        }
+        read.rows.set(index, at, Some(value));
     }
     read
 }

@@ -36,7 +36,8 @@ impl fmt::Debug for Encoding {
 /// A pool's name for people: UTF-8 where it is, else in the encoding, else with `\xNN`.
 /// Its identity stays the octets.
 pub(crate) fn pool_name(raw: &[u8], encoding: Option<Encoding>) -> PoolName {
-    match decoded(raw, encoding) {
+    // Without an encoding there is nothing to decode.
+    match encoding.and_then(|encoding| decoded(raw, Some(encoding))) {
         Some(text) => PoolName::decoded(raw, &text),
         None => PoolName::new(raw),
     }

@@ -29,6 +29,11 @@ use system::System;
 
 /// Polls one BAS.
 pub async fn poll(transport: &Transport, request: Request) -> Polled {
+    // What a poll keeps between its answers is large, and is not to be moved with each task.
+    Box::pin(poll_now(transport, request)).await
+}
+
+async fn poll_now(transport: &Transport, request: Request) -> Polled {
     let begun = Instant::now();
     let mut session = Session::new(transport, request.target.clone());
     let mut polled = Polled::new(&request);

@@ -76,6 +76,12 @@ impl<'a> Reader<'a> {
         self.at
     }
 
+    /// Passes so many octets, which somebody has looked at otherwise.
+    pub(super) fn skip(&mut self, octets: usize) {
+        self.bytes = self.bytes.get(octets..).unwrap_or_default();
+        self.at += octets;
+    }
+
     /// The next element, whatever its tag.
     pub(super) fn any(&mut self, what: &str) -> Result<Tlv<'a>, Malformed> {
         let (start, tag, length) = self.head(what)?;
@@ -212,6 +218,18 @@ pub(super) fn oid(octets: &[u8]) -> Option<Oid> {
         }
     }
     if open || arcs.is_empty() || arcs.len() > MAX_ARCS { None } else { Some(Oid::of(arcs)) }
+}
+
+/// The arcs of a part of an OID that was read before, and does not begin it.
+pub(super) fn arcs(octets: &[u8], arcs: &mut Vec<u32>) {
+    let mut arc: u32 = 0;
+    for &octet in octets {
+        arc = (arc << 7) | u32::from(octet & 0x7f);
+        if octet & 0x80 == 0 {
+            arcs.push(arc);
+            arc = 0;
+        }
+    }
 }
 
 /// The first number on the wire carries the first two arcs.

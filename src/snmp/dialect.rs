@@ -1,8 +1,9 @@
 //! How a question is put and its answer recognised: v2c by community, v3 by USM.
 
+use super::binds::Binds;
 use super::encode::community_message;
 use super::exchange::{Line, Unanswered, Verdict};
-use super::message::{Pdu, PduKind, Varbind, peek_id, read_community};
+use super::message::{Pdu, PduKind, Varbind, peek_id, read_community_as};
 use super::target::Secret;
 use super::v3::Conversation;
 use super::walk::{Failure, Reason};
@@ -61,7 +62,11 @@ pub(super) enum Dialect {
 
 impl Dialect {
     /// Asks and gives the Response, whatever its error status.
-    pub(super) async fn ask(&mut self, line: &mut Line, question: Question<'_>) -> Result<Pdu, Unanswered> {
+    pub(super) async fn ask(
+        &mut self,
+        line: &mut Line,
+        question: Question<'_>,
+    ) -> Result<Pdu<Binds>, Unanswered> {
         match self {
             Self::V2c(community) => ask_v2c(community, line, question).await,
             Self::V3(conversation) => conversation.ask(line, question).await,
@@ -93,14 +98,18 @@ impl Dialect {
     }
 }
 
-async fn ask_v2c(community: &Secret, line: &mut Line, question: Question<'_>) -> Result<Pdu, Unanswered> {
+async fn ask_v2c(
+    community: &Secret,
+    line: &mut Line,
+    question: Question<'_>,
+) -> Result<Pdu<Binds>, Unanswered> {
     let community = community_in(community, question.context);
     let mut pending = line.expect();
     let id = pending.id;
     let datagram = community_message(&community, &question.pdu(id));
     let transport = line.transport.clone();
     line.ask(&mut pending, &datagram, question.tries, |bytes| {
-        let message = match read_community(bytes) {
+        let message = match read_community_as::<Binds>(bytes) {
             Ok(message) => message,
             Err(error) => {
                 let failure = Failure::new(Reason::Malformed, format!("the answer cannot be read: {error}"));

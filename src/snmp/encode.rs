@@ -2,9 +2,12 @@
 
 use snmp2::snmp as wire;
 
-use super::ber::{INTEGER, NULL, OBJECT_ID, OCTET_STRING, SEQUENCE};
+use super::ber::{INTEGER, NULL, OBJECT_ID, OCTET_STRING, Reader, SEQUENCE};
 use super::message::{Pdu, Varbind};
 use super::{Oid, Value};
+
+/// More octets than most questions have.
+const USUAL: usize = 256;
 
 /// Writes one element behind the other, in the shortest form.
 #[derive(Debug, Default)]
@@ -27,11 +30,19 @@ impl Writer {
 
     /// An element whose contents are written by `inner`.
     pub(super) fn constructed(&mut self, tag: u8, inner: impl FnOnce(&mut Self)) {
-        self.bytes.push(tag);
+        // Most are so short that their length takes one octet.
+        self.bytes.extend([tag, 0]);
         let start = self.bytes.len();
         inner(self);
-        let (head, used) = length_octets(self.bytes.len() - start);
-        self.bytes.splice(start..start, head.into_iter().take(used));
+        let end = self.bytes.len();
+        let (head, used) = length_octets(end - start);
+        if used > 1 {
+            self.bytes.resize(end + used - 1, 0);
+            self.bytes.copy_within(start..end, start + used - 1);
+        }
+        if let Some(place) = self.bytes.get_mut(start - 1..start - 1 + used) {
+            place.iter_mut().zip(head).for_each(|(octet, head)| *octet = head);
+        }
     }
 
     pub(super) fn sequence(&mut self, inner: impl FnOnce(&mut Self)) {
@@ -39,9 +50,14 @@ impl Writer {
     }
 
     pub(super) fn primitive(&mut self, tag: u8, contents: &[u8]) {
-        let (head, used) = length_octets(contents.len());
-        self.bytes.push(tag);
-        self.bytes.extend(head.into_iter().take(used));
+        match u8::try_from(contents.len()) {
+            Ok(length @ 0..0x80) => self.bytes.extend([tag, length]),
+            _ => {
+                let (head, used) = length_octets(contents.len());
+                self.bytes.push(tag);
+                self.bytes.extend(head.into_iter().take(used));
+            }
+        }
         self.bytes.extend_from_slice(contents);
     }
 
@@ -80,17 +96,7 @@ impl Writer {
     }
 
     pub(super) fn oid(&mut self, oid: &Oid) {
-        let mut octets = Vec::with_capacity(oid.arcs().len() + 4);
-        let (first, rest) = match oid.arcs() {
-            [] => (0, &[][..]),
-            [x] => (u64::from(*x) * 40, &[][..]),
-            [x, y, rest @ ..] => (u64::from(*x) * 40 + u64::from(*y), rest),
-        };
-        push_base128(&mut octets, first);
-        for &arc in rest {
-            push_base128(&mut octets, u64::from(arc));
-        }
-        self.primitive(OBJECT_ID, &octets);
+        self.constructed(OBJECT_ID, |w| push_oid(&mut w.bytes, oid));
     }
 
     pub(super) fn varbind(&mut self, oid: &Oid, value: &Value) {
@@ -98,6 +104,15 @@ impl Writer {
             w.oid(oid);
             w.value(value);
         });
+    }
+
+    /// Tag and octets of a value.
+    pub(super) fn parts(&mut self, value: &Value) -> (u8, Vec<u8>) {
+        self.bytes.clear();
+        self.value(value);
+        let whole = std::mem::take(&mut self.bytes);
+        let contents = Reader::new(&whole).any("a value").map(|found| (found.tag, found.contents.to_vec()));
+        contents.unwrap_or((NULL, Vec::new()))
     }
 
     fn value(&mut self, value: &Value) {
@@ -121,20 +136,22 @@ impl Writer {
 
     /// A PDU (RFC 3416, section 3).
     pub(super) fn pdu(&mut self, pdu: &Pdu) {
-        let mut list = Self::new();
-        for Varbind { oid, value } in &pdu.varbinds {
-            list.varbind(oid, value);
-        }
-        self.pdu_of(pdu, &list.into_bytes());
+        self.pdu_with(pdu, |w| {
+            w.sequence(|w| pdu.varbinds.iter().for_each(|Varbind { oid, value }| w.varbind(oid, value)));
+        });
     }
 
     /// A PDU whose varbinds are encoded already.
     pub(super) fn pdu_of(&mut self, head: &Pdu, list: &[u8]) {
+        self.pdu_with(head, |w| w.primitive(SEQUENCE, list));
+    }
+
+    fn pdu_with(&mut self, head: &Pdu, list: impl FnOnce(&mut Self)) {
         self.constructed(head.kind.tag(), |w| {
             w.integer(i64::from(head.request_id));
             w.integer(i64::from(head.error_status));
             w.integer(i64::from(head.error_index));
-            w.primitive(SEQUENCE, list);
+            list(w);
         });
     }
 }
@@ -150,7 +167,7 @@ pub(super) fn community_message_of(community: &[u8], head: &Pdu, list: &[u8]) ->
 }
 
 fn community_envelope(community: &[u8], pdu: impl FnOnce(&mut Writer)) -> Vec<u8> {
-    let mut writer = Writer::new();
+    let mut writer = Writer { bytes: Vec::with_capacity(USUAL) };
     writer.sequence(|w| {
         w.integer(1);
         w.octets(community);
@@ -171,7 +188,29 @@ fn length_octets(length: usize) -> ([u8; 5], usize) {
     }
 }
 
+/// The contents of an OID.
+pub(super) fn oid_octets(oid: &Oid) -> Vec<u8> {
+    let mut octets = Vec::with_capacity(oid.arcs().len() + 4);
+    push_oid(&mut octets, oid);
+    octets
+}
+
+fn push_oid(out: &mut Vec<u8>, oid: &Oid) {
+    let (first, rest) = match oid.arcs() {
+        [] => (0, &[][..]),
+        [x] => (u64::from(*x) * 40, &[][..]),
+        [x, y, rest @ ..] => (u64::from(*x) * 40 + u64::from(*y), rest),
+    };
+    push_base128(out, first);
+    for &arc in rest {
+        push_base128(out, u64::from(arc));
+    }
+}
+
 fn push_base128(out: &mut Vec<u8>, value: u64) {
+    if let Ok(short @ 0..0x80) = u8::try_from(value) {
+        return out.push(short);
+    }
     let groups = (64 - value.leading_zeros()).div_ceil(7).max(1);
     for group in (0..groups).rev() {
         // Seven bits at a time cannot overflow the octet.

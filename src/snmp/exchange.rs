@@ -18,6 +18,9 @@ const GROWTH: f64 = 1.75;
 /// many sessions do not stay in step.
 const JITTER: f64 = 0.25;
 
+/// An agent is quick that answers in this part of the configured pause.
+const QUICK: u32 = 16;
+
 /// What a datagram is to the one who waits for an answer.
 #[derive(Debug)]
 pub(super) enum Verdict<T> {
@@ -60,6 +63,8 @@ pub(super) struct Line {
     slot: Slot,
     /// How long a slot was waited for, which is no time of the poll.
     pub(super) queued: Duration,
+    /// How long the last answer was waited for.
+    took: Duration,
 }
 
 impl Line {
@@ -74,7 +79,13 @@ impl Line {
             opened: Instant::now(),
             slot: transport.slot(),
             queued: Duration::ZERO,
+            took: Duration::ZERO,
         }
+    }
+
+    /// Whether the last answer came in a small part of the time that is waited for one.
+    pub(super) fn was_quick(&self) -> bool {
+        self.took <= self.limits.timeout / QUICK
     }
 
     /// Waits for answers under an id of its own.
@@ -102,7 +113,7 @@ impl Line {
         let mut note = None;
         let first = self.transport.latencies().pause(self.peer, self.limits.timeout);
         for attempt in 0..tries.max(1) {
-            self.transmit(datagram, attempt).await?;
+            self.transmit(pending.id, datagram, attempt).await?;
             if attempt == 0 {
                 // Not before: a limited router is asked when its turn comes.
                 asked = Instant::now();
@@ -110,7 +121,8 @@ impl Line {
             let until = Instant::now() + self.pause(first, attempt, tries.max(1));
             match self.listen(pending, until, &mut note, &mut judge).await? {
                 Some(answer) => {
-                    self.transport.latencies().measured(self.peer, asked.elapsed());
+                    self.took = asked.elapsed();
+                    self.transport.latencies().measured(self.peer, self.took);
                     let queued = Instant::now();
                     self.slot.answered(self.peer).await;
                     self.waited(queued);
@@ -140,6 +152,7 @@ impl Line {
                     *note = Some(self.stranger(pending.id, from));
                     continue;
                 }
+                Sound::Unsent(error) => return Err(self.unsent(&error)),
             };
             self.cost.bytes += u64::try_from(datagram.len()).unwrap_or(u64::MAX);
             if self.cost.bytes > self.limits.max_bytes {
@@ -155,7 +168,7 @@ impl Line {
         doubt.map_or(Ok(None), Err)
     }
 
-    async fn transmit(&mut self, datagram: &[u8], attempt: u32) -> Result<(), Failure> {
+    async fn transmit(&mut self, id: i32, datagram: &[u8], attempt: u32) -> Result<(), Failure> {
         if self.expired() {
             return Err(self.deadline_passed());
         }
@@ -163,7 +176,7 @@ impl Line {
         if attempt > 0 {
             self.cost.retries += 1;
         }
-        match timeout_at(self.end(), self.transport.send(self.peer, self.reach.source, datagram)).await {
+        match timeout_at(self.end(), self.transport.send(id, self.peer, self.reach.source, datagram)).await {
             Ok(sent) => sent.map_err(|error| self.unsent(&error)),
             Err(_) => Err(self.deadline_passed()),
         }

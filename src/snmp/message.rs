@@ -4,7 +4,7 @@
 use snmp2::snmp as wire;
 
 use super::ber::{self, Malformed, OBJECT_ID, Reader, SEQUENCE};
-use super::{Oid, Value};
+use super::{Oid, Value, ValueRef};
 
 /// msgVersion of SNMPv2c.
 pub(super) const VERSION_2C: i64 = 1;
@@ -66,29 +66,57 @@ pub(super) struct Varbind {
     pub(super) value: Value,
 }
 
+/// How the varbinds of a PDU are kept.
+pub(super) trait List: Sized {
+    /// Reads them all; one that is not framed properly makes the whole list malformed.
+    fn read(list: Reader<'_>) -> Result<Self, Malformed>;
+
+    /// The name of the first one.
+    fn first_name(&self) -> Option<Oid>;
+}
+
+impl List for Vec<Varbind> {
+    fn read(mut list: Reader<'_>) -> Result<Self, Malformed> {
+        let mut varbinds = Self::new();
+        while !list.rest().is_empty() {
+            varbinds.push(read_varbind(&mut list)?);
+        }
+        Ok(varbinds)
+    }
+
+    fn first_name(&self) -> Option<Oid> {
+        self.first().map(|varbind| varbind.oid.clone())
+    }
+}
+
 /// A PDU.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Pdu {
+pub(super) struct Pdu<L = Vec<Varbind>> {
     pub(super) kind: PduKind,
     pub(super) request_id: i32,
     /// error-status; non-repeaters of a GETBULK.
     pub(super) error_status: i32,
     /// error-index; max-repetitions of a GETBULK.
     pub(super) error_index: i32,
-    pub(super) varbinds: Vec<Varbind>,
+    pub(super) varbinds: L,
 }
 
 /// A message of SNMPv2c.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct CommunityMessage<'a> {
+pub(super) struct CommunityMessage<'a, L = Vec<Varbind>> {
     pub(super) community: &'a [u8],
-    pub(super) pdu: Pdu,
+    pub(super) pdu: Pdu<L>,
     /// Octets behind the message, which some agents send.
     pub(super) trailing: usize,
 }
 
 /// Reads a message of SNMPv2c.
 pub(super) fn read_community(datagram: &[u8]) -> Result<CommunityMessage<'_>, Malformed> {
+    read_community_as(datagram)
+}
+
+/// The same, its varbinds kept in another way.
+pub(super) fn read_community_as<L: List>(datagram: &[u8]) -> Result<CommunityMessage<'_, L>, Malformed> {
     let mut outer = Reader::new(datagram);
     let mut message = outer.expect(SEQUENCE, "the message")?.reader();
     let at = message.at();
@@ -103,7 +131,7 @@ pub(super) fn read_community(datagram: &[u8]) -> Result<CommunityMessage<'_>, Ma
 }
 
 /// Reads a PDU of any kind.
-pub(super) fn read_pdu(reader: &mut Reader<'_>) -> Result<Pdu, Malformed> {
+pub(super) fn read_pdu<L: List>(reader: &mut Reader<'_>) -> Result<Pdu<L>, Malformed> {
     let at = reader.at();
     let found = reader.any("the PDU")?;
     let kind = PduKind::from_tag(found.tag)
@@ -112,14 +140,9 @@ pub(super) fn read_pdu(reader: &mut Reader<'_>) -> Result<Pdu, Malformed> {
     let request_id = body.integer("the request id")?;
     let error_status = body.integer("the error status")?;
     let error_index = body.integer("the error index")?;
-    let mut list = body.expect(SEQUENCE, "the list of varbinds")?.reader();
+    let list = body.expect(SEQUENCE, "the list of varbinds")?.reader();
     body.finish("the PDU")?;
-    // Few are shorter than this: the list grows once at the most.
-    let mut varbinds = Vec::with_capacity(list.rest().len() / 24);
-    while !list.rest().is_empty() {
-        varbinds.push(read_varbind(&mut list)?);
-    }
-    Ok(Pdu { kind, request_id, error_status, error_index, varbinds })
+    Ok(Pdu { kind, request_id, error_status, error_index, varbinds: L::read(list)? })
 }
 
 fn read_varbind(list: &mut Reader<'_>) -> Result<Varbind, Malformed> {
@@ -135,24 +158,7 @@ fn read_varbind(list: &mut Reader<'_>) -> Result<Varbind, Malformed> {
 
 /// The value that these octets are under this tag; what they cannot be is undecodable.
 pub(super) fn read_value(tag: u8, octets: &[u8]) -> Value {
-    let narrow = |octets| ber::unsigned(octets, 4).and_then(|n| u32::try_from(n).ok());
-    let decoded = match tag {
-        ber::INTEGER => ber::signed(octets).map(Value::Integer),
-        ber::OCTET_STRING => Some(Value::Octets(octets.to_vec())),
-        ber::NULL => octets.is_empty().then_some(Value::Null),
-        ber::OBJECT_ID => ber::oid(octets).map(Value::ObjectId),
-        wire::TYPE_IPADDRESS => Some(Value::IpAddress(octets.to_vec())),
-        wire::TYPE_COUNTER32 => narrow(octets).map(Value::Counter32),
-        wire::TYPE_GAUGE32 => narrow(octets).map(Value::Gauge32),
-        wire::TYPE_TIMETICKS => narrow(octets).map(Value::TimeTicks),
-        wire::TYPE_OPAQUE => Some(Value::Opaque(octets.to_vec())),
-        wire::TYPE_COUNTER64 => ber::unsigned(octets, 8).map(Value::Counter64),
-        wire::SNMP_NOSUCHOBJECT => octets.is_empty().then_some(Value::NoSuchObject),
-        wire::SNMP_NOSUCHINSTANCE => octets.is_empty().then_some(Value::NoSuchInstance),
-        wire::SNMP_ENDOFMIBVIEW => octets.is_empty().then_some(Value::EndOfMibView),
-        _ => None,
-    };
-    decoded.unwrap_or_else(|| Value::Undecodable { tag, octets: octets.to_vec() })
+    ValueRef::read(tag, octets).to_value()
 }
 
 /// The version that a datagram says it is of.

@@ -3,7 +3,8 @@
 //! Whatever is received goes through the strict reader of this module (BER, then USM, then
 //! varbinds) and through nothing else. From the wire up:
 //!
-//! * `ber`, `encode`: octets read strictly, and written; `message`: PDUs and v2c;
+//! * `ber`, `encode`: octets read strictly, and written; `message`: PDUs and v2c; `binds`:
+//!   varbinds left as they came;
 //! * `usm`: keys, digests, ciphers, clocks and messages of SNMPv3;
 //! * `keys`: the file that keys are kept in from one run to the next;
 //! * `transport`: the sockets, and whose answer a datagram is; `pace`: when a limited router
@@ -16,6 +17,7 @@
 
 mod agent;
 mod ber;
+mod binds;
 mod dialect;
 mod encode;
 mod exchange;
@@ -48,5 +50,5 @@ pub use target::{
     AuthProtocol, Context, Credentials, KeyExtension, Limits, PrivacyProtocol, Reach, Secret, Target, User,
 };
 pub use transport::{Heard, Transport};
-pub use value::Value;
-pub use walk::{Columns, Cost, Failure, Learnt, Opening, Outcome, Reason, Session, TableRead};
+pub use value::{Value, ValueRef};
+pub use walk::{Cells, Columns, Cost, Failure, Learnt, Opening, Outcome, Reason, Rows, Session, TableRead};

@@ -5,6 +5,9 @@
 //! learns our engine id and time from Reports (RFC 3414, 3.2 and 4).
 
 mod authoritative;
+#[cfg(any(test, feature = "fuzz"))]
+#[path = "../../tests/fuzz/notice.rs"]
+pub(super) mod fuzz;
 
 use std::collections::HashMap;
 

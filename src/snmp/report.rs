@@ -2,7 +2,7 @@
 //! 7.2; RFC 3413, 3.2).
 
 use super::Oid;
-use super::message::Pdu;
+use super::message::{List, Pdu};
 use super::target::{KeyExtension, PrivacyProtocol, User};
 use super::walk::{Failure, Reason};
 
@@ -31,9 +31,9 @@ impl Report {
     /// How many kinds there are.
     pub(super) const COUNT: usize = Self::Other as usize + 1;
 
-    pub(super) fn of(pdu: &Pdu) -> Self {
-        let Some(varbind) = pdu.varbinds.first() else { return Self::Other };
-        let arcs = varbind.oid.arcs();
+    pub(super) fn of(pdu: &Pdu<impl List>) -> Self {
+        let Some(name) = pdu.varbinds.first_name() else { return Self::Other };
+        let arcs = name.arcs();
         let under = |root: &[u32]| arcs.strip_prefix(root).and_then(|rest| rest.first().copied());
         match (under(&USM_STATS), under(&MPD_STATS), under(&TARGET_OBJECTS)) {
             (Some(1), _, _) => Self::UnsupportedLevel,
@@ -65,7 +65,7 @@ impl Report {
     }
 
     /// The failure that it means for the one who asked as `user`.
-    pub(super) fn failure(self, user: &User, pdu: &Pdu) -> Failure {
+    pub(super) fn failure(self, user: &User, pdu: &Pdu<impl List>) -> Failure {
         let name = &user.name;
         let (reason, detail) = match self {
             Self::UnsupportedLevel => (
@@ -96,7 +96,7 @@ impl Report {
                 "the agent has nothing to answer for the context's engine id".to_owned(),
             ),
             Self::Other => {
-                let oid = pdu.varbinds.first().map(|varbind| varbind.oid.to_string()).unwrap_or_default();
+                let oid = pdu.varbinds.first_name().map(|name| name.to_string()).unwrap_or_default();
                 (Reason::ErrorStatus, format!("the agent answered with a Report of {oid}"))
             }
         };

@@ -1,7 +1,7 @@
 //! Our own UDP transport: a few shared sockets, replies told apart by peer and id.
 
+mod outbox;
 mod sockets;
-
 mod switchboard;
 
 use std::collections::HashMap;
@@ -12,6 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde::Serialize;
 
+use self::outbox::Letter;
 use self::sockets::Sockets;
 use self::switchboard::Switchboard;
 pub(super) use self::switchboard::{Pending, Sound};
@@ -21,6 +22,9 @@ use super::slots::{Slot, Slots};
 use super::usm::Keyring;
 use super::v3::Known;
 use crate::table::Name;
+
+/// From so many requests on that wait, it is worth while to let datagrams wait for each other.
+const MANY: usize = 8;
 
 /// The shared sockets. Cheap to clone; the last clone closes them.
 #[derive(Clone, Debug)]
@@ -103,15 +107,22 @@ impl Transport {
         self.shared.switchboard.expect(peer, also)
     }
 
-    /// Sends a datagram, from the local address `source` where one is given.
+    /// Sends the datagram of the request `id`, from the local address `source` where one is
+    /// given. Where many requests wait, it goes out with others, and the request hears of it
+    /// if it could not.
     pub(super) async fn send(
         &self,
+        id: i32,
         peer: SocketAddr,
         source: Option<IpAddr>,
         datagram: &[u8],
     ) -> io::Result<()> {
         let socket = self.shared.sockets.towards(peer, source)?;
-        socket.send_to(datagram, peer).await.map(|_| ())
+        if self.shared.switchboard.waiting() < MANY {
+            return socket.send_to(datagram, peer).await;
+        }
+        socket.post(Letter { id, peer, datagram: datagram.to_vec() });
+        Ok(())
     }
 
     /// When peers that are limited may be sent to.

@@ -13,6 +13,7 @@ use tokio::time::Instant;
 
 use self::judge::{Judge, judge_discovery};
 use super::Context;
+use super::binds::Binds;
 use super::dialect::{Look, Question};
 use super::exchange::{Line, Unanswered};
 use super::hex::{from_hex, to_hex};
@@ -64,7 +65,7 @@ pub(super) struct Conversation {
 /// What came back, if it was for us.
 #[derive(Debug)]
 enum Said {
-    Response(Pdu),
+    Response(Pdu<Binds>),
     /// The clock is set; the question is to be asked again.
     Resynced,
     /// The engine's id is another one by now.
@@ -105,7 +106,11 @@ impl Conversation {
     }
 
     /// Asks, brings the clocks together once, finds a changed engine once.
-    pub(super) async fn ask(&mut self, line: &mut Line, question: Question<'_>) -> Result<Pdu, Unanswered> {
+    pub(super) async fn ask(
+        &mut self,
+        line: &mut Line,
+        question: Question<'_>,
+    ) -> Result<Pdu<Binds>, Unanswered> {
         let (mut resynced, mut rediscovered) = (false, false);
         loop {
             let known = match self.known.clone() {

@@ -7,10 +7,10 @@ mod fault;
 pub(super) mod fuzz;
 mod moment;
 mod opening;
+mod rows;
 mod silence;
 mod stride;
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 use serde::Serialize;
@@ -19,11 +19,13 @@ use self::cursor::{Asked, Walk};
 use self::fault::Fault;
 use self::moment::Together;
 pub use self::opening::Opening;
+pub use self::rows::{Cells, Rows};
 use self::silence::Silence;
 use self::stride::{Good, Stride};
+use super::binds::Binds;
 use super::dialect::{Dialect, Look, Question};
 use super::exchange::Line;
-use super::message::{Pdu, PduKind};
+use super::message::{Pdu, PduKind, Varbind};
 use super::target::{Credentials, Target};
 use super::v3::Conversation;
 use super::{Context, Oid, Transport, Value};
@@ -106,7 +108,7 @@ pub struct TableRead {
     /// In words, for people: OIDs, offsets, what was expected. Empty unless failed.
     pub detail: String,
     /// The rows read so far.
-    pub rows: BTreeMap<Vec<u32>, Vec<Option<Value>>>,
+    pub rows: Rows,
     /// The repetitions found to work.
     pub repetitions: u32,
     /// The first object that the agent has behind the table, where it has any.
@@ -242,10 +244,8 @@ impl Session {
         let mut stride = Stride::new(1, None, self.line.limits.max_repetitions);
         let mut walk = Walk::subtree(root);
         let (outcome, detail) = self.run(context, &mut walk, &mut stride, None).await;
-        let objects = walk.rows.into_iter().filter_map(|(index, cells)| {
-            let value = cells.into_iter().next().flatten()?;
-            Some((root.child(&index), value))
-        });
+        let objects =
+            walk.rows.iter().filter_map(|(index, cells)| Some((root.child(index), cells.get(0)?.to_value())));
         (outcome, detail, objects.collect())
     }
 
@@ -331,11 +331,13 @@ impl Session {
         let question = Question { context, kind, once: &[], oids: &asked.oids, repetitions, tries };
         let before = self.line.cost.bytes;
         let pdu = self.ask(question).await?;
+        let quick = self.line.was_quick();
         let good = Good {
             whole: pdu.varbinds.len() as u64 >= asked.oids.len() as u64 * u64::from(repetitions),
             octets: self.line.cost.bytes - before,
+            quick,
         };
-        walk.take(asked, pdu.varbinds, bulk).map_err(|failure| Fault::of(failure, &question))?;
+        walk.take(asked, pdu.varbinds.iter(), bulk).map_err(|failure| Fault::of(failure, &question))?;
         Ok(good)
     }
 
@@ -343,15 +345,16 @@ impl Session {
         let tries = self.tries();
         let question = Question { context, kind: PduKind::Get, once: &[], oids, repetitions: 0, tries };
         let pdu = self.ask(question).await?;
-        if !pdu.varbinds.iter().map(|varbind| &varbind.oid).eq(oids) {
+        let varbinds: Vec<Varbind> = pdu.varbinds.iter().map(|bind| bind.decoded()).collect();
+        if !varbinds.iter().map(|varbind| &varbind.oid).eq(oids) {
             let failure = Failure::new(Reason::Malformed, "the answer names other objects than the GET");
             return Err(Fault::of(failure, &question));
         }
-        Ok(pdu.varbinds.into_iter().map(|varbind| varbind.value).collect())
+        Ok(varbinds.into_iter().map(|varbind| varbind.value).collect())
     }
 
     /// Asks, and gives a Response without an error.
-    async fn ask(&mut self, question: Question<'_>) -> Result<Pdu, Fault> {
+    async fn ask(&mut self, question: Question<'_>) -> Result<Pdu<Binds>, Fault> {
         match self.dialect.ask(&mut self.line, question).await {
             Ok(pdu) if pdu.error_status == 0 => {
                 self.silence.broken(question.context);

@@ -6,11 +6,12 @@ use jiff::Timestamp;
 use sqlx::{Row, SqliteConnection};
 
 use super::acts::{self, Acts};
+use super::digest::Digest;
 use super::error::Fault;
 use super::groups;
 use super::memory::{self, Written};
 use super::names::Names;
-use super::rows::{self, Digest, OPEN};
+use super::rows::{self, OPEN};
 use super::{time, usage};
 use crate::table::{Change, Entry, Groups, GuardMemory, Memory, Name, Usage};
 

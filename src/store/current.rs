@@ -5,36 +5,42 @@
 //! rows into a few values, and while one page is read here it packs the next one on its own
 //! thread.
 
-use std::collections::HashMap;
-
 use sqlx::{Row, SqliteConnection};
 
 use super::error::Fault;
 use super::names::Names;
-use super::rows::range;
-use crate::table::{Class, Entry, Name, PoolName};
+use super::rows::{named, range};
+use crate::address::Range;
+use crate::table::{Class, Entry, PoolNames};
 
 /// Rows of one page.
 const PAGE: i64 = 8192;
-/// So many pool names are kept once each. Where a fleet has more, the rest are repeated.
-const POOLS: usize = 1 << 16;
 
 /// The next space and family that have entries now.
 const NEXT_GROUND: &str = "SELECT space, family FROM entry WHERE to_gen = 9223372036854775807 \
      AND (space, family) > (?1, ?2) ORDER BY space, family LIMIT 1";
 
 /// Addresses have 16 octets each; numbers stand with commas between them, a class in one digit.
+///
+/// The end of a page is looked up first: with a subquery of so many rows SQLite would copy each
+/// of them once more, which takes as long as all the rest. The rows come in the order of the
+/// one index that they are in; a table in another order would be told as damaged.
 const PAGE_OF_NOW: &str = "SELECT CAST(group_concat(first || last, '') AS BLOB), group_concat(owner), \
      group_concat(ifnull(bas, 0)), group_concat(vrf), group_concat(class, ''), \
      CAST(group_concat(pool, '') AS BLOB), group_concat(length(pool)), count(pool_text) \
-     FROM (SELECT * FROM entry WHERE to_gen = 9223372036854775807 AND space = ?1 AND family = ?2 \
-     AND first > ?3 ORDER BY first LIMIT ?4)";
+     FROM entry WHERE to_gen = 9223372036854775807 AND space = ?1 AND family = ?2 \
+     AND first > ?3 AND first <= ifnull((SELECT first FROM entry WHERE to_gen = 9223372036854775807 \
+     AND space = ?1 AND family = ?2 AND first > ?3 ORDER BY first LIMIT 1 OFFSET ?4), \
+     x'FFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFF')";
 
-/// The texts of the pools of such a page, where any are told; a length of -1: none.
+/// The texts of the pools of such a page, where any are told; a length is one more than it is,
+/// and 0: none.
 const TEXTS_OF_NOW: &str = "SELECT CAST(group_concat(ifnull(pool_text, ''), '') AS BLOB), \
-     group_concat(ifnull(length(CAST(pool_text AS BLOB)), -1)) \
-     FROM (SELECT * FROM entry WHERE to_gen = 9223372036854775807 AND space = ?1 AND family = ?2 \
-     AND first > ?3 ORDER BY first LIMIT ?4)";
+     group_concat(ifnull(length(CAST(pool_text AS BLOB)) + 1, 0)) \
+     FROM entry WHERE to_gen = 9223372036854775807 AND space = ?1 AND family = ?2 \
+     AND first > ?3 AND first <= ifnull((SELECT first FROM entry WHERE to_gen = 9223372036854775807 \
+     AND space = ?1 AND family = ?2 AND first > ?3 ORDER BY first LIMIT 1 OFFSET ?4), \
+     x'FFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFF')";
 
 /// Columns of rows of one space and family, as SQLite packed them.
 struct Page {
@@ -48,24 +54,58 @@ struct Page {
     texts: Option<(Vec<u8>, String)>,
 }
 
+/// A row as it is kept: names by number.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Kept<'p> {
+    pub(super) space: i64,
+    pub(super) range: Range,
+    pub(super) owner: i64,
+    pub(super) bas: Option<i64>,
+    pub(super) vrf: i64,
+    pub(super) class: Class,
+    /// The pool's octets.
+    pub(super) pool: &'p [u8],
+    /// Its text, where the octets alone do not tell it.
+    text: Option<&'p [u8]>,
+}
+
 /// Reads the entries that are valid now, by space number, family and first address.
 pub(super) async fn read_current(
     conn: &mut SqliteConnection,
     names: &Names,
+    pools: &mut PoolNames,
     mut each: impl FnMut(Entry) + Send,
 ) -> Result<(), Fault> {
-    let mut pools = Pools::default();
+    read_rows(conn, |row| {
+        each(Entry {
+            space: names.name(row.space)?,
+            range: row.range,
+            owner: names.name(row.owner)?,
+            bas: row.bas.map(|bas| names.name(bas)).transpose()?,
+            pool: named(pools, row.pool, row.text)?,
+            vrf: names.name(row.vrf)?,
+            class: row.class,
+        });
+        Ok(())
+    })
+    .await
+}
+
+/// Reads the rows that are valid now, in the same order.
+pub(super) async fn read_rows(
+    conn: &mut SqliteConnection,
+    mut each: impl FnMut(&Kept<'_>) -> Result<(), Fault> + Send,
+) -> Result<(), Fault> {
     let mut ground = (i64::MIN, 0u8);
     loop {
         let next = sqlx::query(NEXT_GROUND).bind(ground.0).bind(i64::from(ground.1));
         let Some(row) = next.fetch_optional(&mut *conn).await? else { return Ok(()) };
         ground = (row.try_get(0)?, row.try_get(1)?);
-        let space = names.name(ground.0)?;
         let mut page = Page::behind(conn, ground, Vec::new()).await?;
         while let Some(read) = page {
             let last = read.last()?;
             let (next, done) = tokio::join!(biased; Page::behind(conn, ground, last), async {
-                read.entries(&space, ground.1, names, &mut pools, &mut each)
+                read.each(ground, &mut each)
             });
             done?;
             page = next?;
@@ -81,14 +121,14 @@ impl Page {
         first: Vec<u8>,
     ) -> Result<Option<Self>, Fault> {
         let page = sqlx::query(PAGE_OF_NOW).bind(space).bind(i64::from(family));
-        let row = page.bind(first.as_slice()).bind(PAGE).fetch_one(&mut *conn).await?;
+        let row = page.bind(first.as_slice()).bind(PAGE - 1).fetch_one(&mut *conn).await?;
         let Some(addresses) = row.try_get::<Option<Vec<u8>>, _>(0)? else { return Ok(None) };
         let told: i64 = row.try_get(7)?;
         let texts = match told {
             0 => None,
             _ => {
                 let texts = sqlx::query(TEXTS_OF_NOW).bind(space).bind(i64::from(family));
-                let row = texts.bind(first.as_slice()).bind(PAGE).fetch_one(&mut *conn).await?;
+                let row = texts.bind(first.as_slice()).bind(PAGE - 1).fetch_one(&mut *conn).await?;
                 Some((row.try_get(0)?, row.try_get(1)?))
             }
         };
@@ -116,40 +156,37 @@ impl Page {
         last.map(|first| first.to_vec()).ok_or_else(|| broken("a page of no rows"))
     }
 
-    fn entries(
+    fn each(
         &self,
-        space: &Name,
-        family: u8,
-        names: &Names,
-        pools: &mut Pools,
-        each: &mut impl FnMut(Entry),
+        (space, family): (i64, u8),
+        each: &mut impl FnMut(&Kept<'_>) -> Result<(), Fault>,
     ) -> Result<(), Fault> {
         let (mut owners, mut bases, mut vrfs) =
-            (numbers(&self.owners), numbers(&self.bases), numbers(&self.vrfs));
-        let (mut lengths, mut octets) = (numbers(&self.pool_lengths), self.pools.as_slice());
-        let mut texts = self.texts.as_ref().map(|(octets, lengths)| (octets.as_slice(), numbers(lengths)));
+            (Numbers(self.owners.as_bytes()), Numbers(self.bases.as_bytes()), Numbers(self.vrfs.as_bytes()));
+        let (mut lengths, mut octets) = (Numbers(self.pool_lengths.as_bytes()), self.pools.as_slice());
+        let mut texts =
+            self.texts.as_ref().map(|(octets, lengths)| (octets.as_slice(), Numbers(lengths.as_bytes())));
         let mut classes = self.classes.bytes();
-        for row in self.rows()? {
-            let (first, last) = row.split_at(16);
-            let bas = next(&mut bases)?;
-            let raw = take(&mut octets, next(&mut lengths)?)?;
+        for [first, last] in self.rows()?.iter().map(halves) {
+            let pool = take(&mut octets, lengths.next()?)?;
             let text = match &mut texts {
-                Some((octets, lengths)) => match next(lengths)? {
-                    -1 => None,
-                    length => Some(take(octets, length)?),
+                Some((octets, lengths)) => match lengths.next()? {
+                    0 => None,
+                    length => Some(take(octets, length - 1)?),
                 },
                 None => None,
             };
             let class = classes.next().and_then(|digit| Class::from_number(digit.wrapping_sub(b'0')));
-            each(Entry {
-                space: space.clone(),
-                range: range(family, bits(first), bits(last))?,
-                owner: names.name(next(&mut owners)?)?,
-                bas: if bas == 0 { None } else { Some(names.name(bas)?) },
-                pool: pools.name(raw, text)?,
-                vrf: names.name(next(&mut vrfs)?)?,
+            each(&Kept {
+                space,
+                range: range(family, first, last)?,
+                owner: owners.next()?,
+                bas: Some(bases.next()?).filter(|bas| *bas != 0),
+                vrf: vrfs.next()?,
                 class: class.ok_or_else(|| broken("an entry of an unknown class"))?,
-            });
+                pool,
+                text,
+            })?;
         }
         Ok(())
     }
@@ -159,16 +196,35 @@ fn broken(what: &str) -> Fault {
     Fault::Damaged(format!("the table has {what}"))
 }
 
-fn bits(octets: &[u8]) -> u128 {
-    octets.iter().fold(0, |bits, octet| bits << 8 | u128::from(*octet))
+/// First and last address.
+fn halves(row: &[u8; 32]) -> [u128; 2] {
+    let (halves, _) = row.as_chunks::<16>();
+    let half = |at: usize| halves.get(at).map_or(0, |half| u128::from_be_bytes(*half));
+    [half(0), half(1)]
 }
 
-fn numbers(list: &str) -> impl Iterator<Item = Option<i64>> {
-    list.split(',').map(|number| number.parse().ok())
-}
+/// Numbers with commas between them.
+struct Numbers<'p>(&'p [u8]);
 
-fn next(numbers: &mut impl Iterator<Item = Option<i64>>) -> Result<i64, Fault> {
-    numbers.next().flatten().ok_or_else(|| broken("a row that lacks a number"))
+impl Numbers<'_> {
+    fn next(&mut self) -> Result<i64, Fault> {
+        let lacking = || broken("a row that lacks a number");
+        let (mut number, mut length) = (0i64, 0);
+        for octet in self.0 {
+            match octet {
+                b'0'..=b'9' => number = number.wrapping_mul(10).wrapping_add(i64::from(octet - b'0')),
+                b',' => break,
+                _ => return Err(lacking()),
+            }
+            length += 1;
+        }
+        // No number that is kept has more than 18 digits, and none is below zero.
+        if !(1..=18).contains(&length) {
+            return Err(lacking());
+        }
+        self.0 = self.0.get(length + 1..).unwrap_or_default();
+        Ok(number)
+    }
 }
 
 fn take<'a>(octets: &mut &'a [u8], length: i64) -> Result<&'a [u8], Fault> {
@@ -177,40 +233,4 @@ fn take<'a>(octets: &mut &'a [u8], length: i64) -> Result<&'a [u8], Fault> {
     let (taken, rest) = split.ok_or_else(|| broken("a pool's name of another length"))?;
     *octets = rest;
     Ok(taken)
-}
-
-/// A pool's octets and its text.
-type Told = (Box<[u8]>, Box<[u8]>);
-
-/// Pool names, each kept once: a fleet has a hundred names on ten thousand routers.
-#[derive(Default)]
-struct Pools {
-    plain: HashMap<Box<[u8]>, PoolName>,
-    told: HashMap<Told, PoolName>,
-}
-
-impl Pools {
-    fn name(&mut self, raw: &[u8], text: Option<&[u8]>) -> Result<PoolName, Fault> {
-        let Some(text) = text else {
-            if let Some(name) = self.plain.get(raw) {
-                return Ok(name.clone());
-            }
-            let name = PoolName::new(raw);
-            if self.plain.len() < POOLS {
-                self.plain.insert(raw.into(), name.clone());
-            }
-            return Ok(name);
-        };
-        let key: Told = (raw.into(), text.into());
-        if let Some(name) = self.told.get(&key) {
-            return Ok(name.clone());
-        }
-        let decoded = std::str::from_utf8(text);
-        let decoded = decoded.map_err(|_| broken("a text of a pool's name that is not UTF-8"))?;
-        let name = PoolName::decoded(raw, decoded);
-        if self.told.len() < POOLS {
-            self.told.insert(key, name.clone());
-        }
-        Ok(name)
-    }
 }

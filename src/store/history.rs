@@ -7,10 +7,10 @@ use sqlx::{Row, SqliteConnection};
 
 use super::error::Fault;
 use super::names::Names;
-use super::rows::{self, OPEN, Packed, Pools, Put};
+use super::rows::{self, OPEN, Packed, Put};
 use super::time;
 use crate::address::Range;
-use crate::table::{Entry, Name};
+use crate::table::{Entry, Name, PoolNames};
 
 /// What history is asked of.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -68,7 +68,7 @@ pub(super) async fn of(
         put.value(range.map(|range| range.first_bits().to_be_bytes().to_vec()));
         put.value(name);
     };
-    let mut pools = Pools::default();
+    let mut pools = PoolNames::default();
     let mut found = Vec::new();
     rows::pages(conn, PAGE_OF_TOPIC, (i64::MIN, i64::MIN, 0, 0), bind, rows::entry_key, |page| {
         for packed in rows::unpack::<Vec<Packed<'_>>>(page)? {

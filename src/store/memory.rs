@@ -13,10 +13,12 @@ use sqlx::{Row as _, SqliteConnection};
 
 use super::error::Fault;
 use super::names::Names;
-use super::rows::{self, Pools, Put};
+use super::rows::{self, Put};
 use super::time;
 use crate::address::Range;
-use crate::table::{GuardMemory, Hold, Listed, Memory, Miss, Name, Row, Seen, Standing};
+use crate::table::{
+    GuardMemory, Hold, Listed, ListedRef, Listing, Memory, Miss, Name, PoolNames, Row, Seen, Standing,
+};
 
 /// What of a memory is in the database, as hashes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,7 +57,7 @@ struct Parts {
 impl Parts {
     fn of(memory: &Memory, names: &mut Names) -> Result<Self, Fault> {
         let mut rest = memory.clone();
-        rest.listed = Vec::new();
+        rest.listed = Listing::default();
         let (seen, misses) = (std::mem::take(&mut rest.seen), std::mem::take(&mut rest.misses));
         let used: Vec<Option<u64>> = memory.listed.iter().map(|listed| listed.used).collect();
         let seen = pack(names, &seen, &misses);
@@ -121,21 +123,22 @@ async fn save_listed(
     conn: &mut SqliteConnection,
     names: &mut Names,
     id: i64,
-    listed: &[Listed],
+    listed: &Listing,
 ) -> Result<(), Fault> {
     sqlx::query("DELETE FROM listed WHERE bas = ?1").bind(id).execute(&mut *conn).await?;
     let head = "INSERT INTO listed (bas, position, source, context, arcs, space, vrf, pool, pool_text, \
                 family, first, last, size, standing)";
     let mut position = 0i64;
-    rows::insert(conn, head, 14, listed, |put, listed| {
+    let rows: Vec<ListedRef<'_>> = listed.iter().collect();
+    rows::insert(conn, head, 14, &rows, |put, listed| {
         put.value(id);
         put.value(position);
-        put.value(names.id(&listed.table));
-        put.value(names.id(&listed.row.context));
-        put.value(listed.row.index.iter().flat_map(|arc| arc.to_be_bytes()).collect::<Vec<u8>>());
-        put.value(listed.space.as_ref().map(|space| names.id(space)));
-        put.value(names.id(&listed.vrf));
-        rows::put_pool(put, &listed.pool);
+        put.value(names.id(listed.table));
+        put.value(names.id(listed.context));
+        put.value(listed.index.iter().flat_map(|arc| arc.to_be_bytes()).collect::<Vec<u8>>());
+        put.value(listed.space.map(|space| names.id(space)));
+        put.value(names.id(listed.vrf));
+        rows::put_pool(put, listed.pool);
         rows::put_range(put, listed.range);
         put.value(listed.size.map(u64::cast_signed));
         put.value(i64::from(listed.standing == Standing::Unread));
@@ -148,32 +151,50 @@ async fn save_listed(
 pub(super) async fn load(
     conn: &mut SqliteConnection,
     names: &Names,
+    pools: &mut PoolNames,
 ) -> Result<(BTreeMap<Name, Memory>, HashMap<Name, Written>), Fault> {
-    let mut listed = load_listed(conn, names).await?;
     let (mut memories, mut written) = (BTreeMap::new(), HashMap::new());
+    let mut used_of: HashMap<i64, Vec<Option<u64>>> = HashMap::new();
     for row in sqlx::query("SELECT bas, state, seen, used FROM bas_state").fetch_all(&mut *conn).await? {
         let id: i64 = row.try_get(0)?;
         let bas = names.name(id)?;
         let mut memory: Memory = from_json(&bas, row.try_get(1)?)?;
         let seen: &str = row.try_get(2)?;
         (memory.seen, memory.misses) = unpack_seen(names, seen)?;
-        memory.listed = listed.remove(&id).unwrap_or_default();
-        let used: Vec<Option<u64>> = from_json(&bas, row.try_get(3)?)?;
-        if used.len() != memory.listed.len() {
-            return Err(Fault::Damaged(format!(
-                "of BAS {bas} it has {} ranges but the use of {}",
-                memory.listed.len(),
-                used.len()
-            )));
-        }
-        for (listed, used) in memory.listed.iter_mut().zip(used) {
-            listed.used = used;
-        }
-        let now = Written { listed: hash_listed(&memory.listed), seen: hash_of(seen) };
-        written.insert(bas.clone(), now);
+        used_of.insert(id, from_json(&bas, row.try_get(3)?)?);
+        written.insert(bas.clone(), Written { listed: hash_listed(&memory.listed), seen: hash_of(seen) });
         memories.insert(bas, memory);
     }
+    load_listed(conn, names, pools, |id, mut listed| {
+        // Of a BAS that is not remembered there is nothing to be known.
+        let Some(used) = used_of.remove(&id) else { return Ok(()) };
+        let bas = names.name(id)?;
+        give_use(&bas, &mut listed, used)?;
+        let listed = Listing::from(listed);
+        if let Some(written) = written.get_mut(&bas) {
+            written.listed = hash_listed(&listed);
+        }
+        if let Some(memory) = memories.get_mut(&bas) {
+            memory.listed = listed;
+        }
+        Ok(())
+    })
+    .await?;
+    for (id, used) in used_of {
+        give_use(&names.name(id)?, &mut [], used)?;
+    }
     Ok((memories, written))
+}
+
+/// Says of a BAS's ranges how much of them is in use, which is kept beside them.
+fn give_use(bas: &Name, listed: &mut [Listed], used: Vec<Option<u64>>) -> Result<(), Fault> {
+    let (ranges, uses) = (listed.len(), used.len());
+    if ranges != uses {
+        let what = format!("of BAS {bas} it has {ranges} ranges but the use of {uses}");
+        return Err(Fault::Damaged(what));
+    }
+    listed.iter_mut().zip(used).for_each(|(listed, used)| listed.used = used);
+    Ok(())
 }
 
 /// What is remembered per BAS, without what it lists and since when.
@@ -213,9 +234,14 @@ const PAGE_OF_LISTED: &str = "SELECT json_group_array(json_array(bas, position, 
      standing)) FROM (SELECT * FROM listed WHERE (bas, position) > (?, ?) \
      ORDER BY bas, position LIMIT ?)";
 
-async fn load_listed(conn: &mut SqliteConnection, names: &Names) -> Result<HashMap<i64, Vec<Listed>>, Fault> {
-    let mut all: HashMap<i64, Vec<Listed>> = HashMap::new();
-    let mut pools = Pools::default();
+/// Reads the ranges of one BAS after the other.
+async fn load_listed(
+    conn: &mut SqliteConnection,
+    names: &Names,
+    pools: &mut PoolNames,
+    mut each: impl FnMut(i64, Vec<Listed>) -> Result<(), Fault> + Send,
+) -> Result<(), Fault> {
+    let mut open: Option<(i64, Vec<Listed>)> = None;
     let bind = |put: &mut Put, behind: (i64, i64)| {
         put.value(behind.0);
         put.value(behind.1);
@@ -223,15 +249,24 @@ async fn load_listed(conn: &mut SqliteConnection, names: &Names) -> Result<HashM
     let key = |row: &str| rows::unpack::<Packed<'_>>(row).map(|row| (row.0, row.1));
     rows::pages(conn, PAGE_OF_LISTED, (i64::MIN, i64::MIN), bind, key, |page| {
         for packed in rows::unpack::<Vec<Packed<'_>>>(page)? {
-            all.entry(packed.0).or_default().push(listed_of(names, &mut pools, packed)?);
+            let bas = packed.0;
+            let listed = listed_of(names, pools, packed)?;
+            match &mut open {
+                Some((of, rows)) if *of == bas => rows.push(listed),
+                _ => {
+                    if let Some((of, rows)) = open.replace((bas, vec![listed])) {
+                        each(of, rows)?;
+                    }
+                }
+            }
         }
         Ok(())
     })
     .await?;
-    Ok(all)
+    open.map_or(Ok(()), |(of, rows)| each(of, rows))
 }
 
-fn listed_of(names: &Names, pools: &mut Pools, packed: Packed<'_>) -> Result<Listed, Fault> {
+fn listed_of(names: &Names, pools: &mut PoolNames, packed: Packed<'_>) -> Result<Listed, Fault> {
     let (_, _, table, context, arcs, space, vrf, raw, text, family, first, last, size, standing) = packed;
     let arcs = rows::octets(arcs)?;
     let (arcs, rest) = arcs.as_chunks::<4>();
@@ -246,7 +281,7 @@ fn listed_of(names: &Names, pools: &mut Pools, packed: Packed<'_>) -> Result<Lis
         },
         space: space.map(|space| names.name(space)).transpose()?,
         vrf: names.name(vrf)?,
-        pool: pools.name(raw, text)?,
+        pool: rows::pool_name(pools, raw, text)?,
         range: rows::range(family, rows::bits(first)?, rows::bits(last)?)?,
         size: size.map(i64::cast_unsigned),
         used: None,
@@ -326,10 +361,11 @@ fn hash_of<T: Hash + ?Sized>(value: &T) -> u64 {
 }
 
 /// Of all but the use, which is kept beside the rows.
-fn hash_listed(listed: &[Listed]) -> u64 {
+fn hash_listed(listed: &Listing) -> u64 {
     let mut hasher = DefaultHasher::new();
-    for l in listed {
-        (&l.table, &l.row, &l.space, &l.vrf, &l.pool, l.pool.text(), l.range, l.size).hash(&mut hasher);
+    for l in listed.iter() {
+        let place = (l.table, l.context, l.index, l.space, l.vrf);
+        (place, l.pool, l.pool.text(), l.range, l.size).hash(&mut hasher);
         (l.standing == Standing::Unread).hash(&mut hasher);
     }
     hasher.finish()

@@ -17,7 +17,8 @@
 //! | `history` | what became of addresses, or of a BAS |
 //! | `acts`, `usage` | pins, drains, and who said so; how much of the pools is in use |
 //! | `groups`, `memory` | groups; what is remembered per BAS and by the guard |
-//! | `rows`, `current` | rows in bulk; the table of now |
+//! | `rows`, `current`, `owned` | rows in bulk; the table of now; who owns what in it |
+//! | `digest` | what a table adds up to |
 //! | `names`, `time` | names and times as numbers |
 //! | `transaction` | how the owner reads and writes |
 //! | `keep`, `restore` | pruning and copies; putting one back |
@@ -26,6 +27,7 @@
 mod acts;
 mod commit;
 mod current;
+mod digest;
 mod error;
 mod groups;
 mod history;
@@ -34,6 +36,7 @@ mod lock;
 mod memory;
 mod names;
 mod open;
+mod owned;
 mod read;
 mod reader;
 mod restore;
@@ -56,6 +59,7 @@ pub use error::StoreError;
 pub use history::{Lifetime, Topic};
 pub use keep::Pruned;
 pub use open::Settings;
+pub use owned::{Owned, Owner};
 pub use read::{Generation, Loaded, Past};
 pub use reader::Reader;
 pub use restore::{Restored, restore};
@@ -66,6 +70,9 @@ use commit::Known;
 use lock::Lock;
 use names::Names;
 use transaction::{FileId, Writer};
+
+/// A batch of more entries or memories than this leaves many pages in SQLite's memory.
+const MANY: usize = 1000;
 
 /// The store, owned: the only one that may write.
 #[derive(Debug)]
@@ -124,7 +131,9 @@ impl Store {
     pub async fn load(&mut self) -> Result<Loaded, StoreError> {
         let mut w = self.begin_read().await?;
         let loaded = read::load(&mut w.conn, &mut w.known).await;
-        self.end_read(w, loaded).await
+        let loaded = self.end_read(w, loaded).await?;
+        self.give_pages_back().await;
+        Ok(loaded)
     }
 
     /// Commits a batch: all of it or nothing. A generation is made only where an entry or a
@@ -136,7 +145,11 @@ impl Store {
     pub async fn commit(&mut self, commit: Commit<'_>) -> Result<Committed, StoreError> {
         let mut w = self.begin().await?;
         let written = commit::write(&mut w.conn, &mut w.known, &commit).await;
-        self.end(w, written).await
+        let written = self.end(w, written).await?;
+        if commit.changes.len() + commit.memories.len() > MANY {
+            self.give_pages_back().await;
+        }
+        Ok(written)
     }
 
     /// Saves what is remembered of BASes and what was counted, without a generation. What is
@@ -153,6 +166,9 @@ impl Store {
         let written = commit::write_remembered(&mut w.conn, &mut w.known, memories, usages).await;
         self.end(w, written).await?;
         self.bound_log().await;
+        if memories.len() > MANY {
+            self.give_pages_back().await;
+        }
         Ok(())
     }
 

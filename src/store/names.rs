@@ -32,8 +32,13 @@ impl Names {
 
     /// The name of a number that the database refers to.
     pub(super) fn name(&self, id: i64) -> Result<Name, Fault> {
+        self.text(id).cloned()
+    }
+
+    /// The same, only to be looked at.
+    pub(super) fn text(&self, id: i64) -> Result<&Name, Fault> {
         let place = usize::try_from(id).ok().and_then(|id| id.checked_sub(1));
-        let name = place.and_then(|place| self.by_id.get(place)?.clone());
+        let name = place.and_then(|place| self.by_id.get(place)?.as_ref());
         name.ok_or_else(|| Fault::Damaged(format!("it refers to a name {id} that it does not have")))
     }
 

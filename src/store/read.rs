@@ -9,15 +9,16 @@ use sqlx::{Row, SqliteConnection};
 use super::acts;
 use super::commit::{Known, Newest};
 use super::current;
+use super::digest::Digest;
 use super::error::Fault;
 use super::groups;
 use super::memory;
 use super::names::Names;
-use super::rows::{self, Digest, OPEN, Span};
+use super::rows::{self, OPEN, Span};
 use super::time;
 use crate::address::Range;
 use crate::table::{
-    Change, Class, Drains, Entry, Groups, GuardMemory, Memory, Name, Pin, Run, Session, Table,
+    Change, Class, Drains, Entry, Groups, GuardMemory, Memory, Name, Pin, PoolNames, Run, Session, Table,
 };
 
 /// All that a start needs.
@@ -44,6 +45,8 @@ pub struct Loaded {
     pub groups: Groups,
     /// What is remembered per BAS.
     pub memories: BTreeMap<Name, Memory>,
+    /// The pools' names in both, each kept once.
+    pub pools: PoolNames,
     /// What the guard remembers; its holds by number.
     pub guard: GuardMemory,
     /// What steering remembers, as it was given.
@@ -84,14 +87,14 @@ pub struct Generation {
     pub groups: bool,
 }
 
-struct Meta {
-    session: Session,
-    filled: bool,
+pub(super) struct Meta {
+    pub(super) session: Session,
+    pub(super) filled: bool,
     oldest: i64,
     shown: Option<i64>,
 }
 
-async fn meta(conn: &mut SqliteConnection) -> Result<Meta, Fault> {
+pub(super) async fn meta(conn: &mut SqliteConnection) -> Result<Meta, Fault> {
     let row = sqlx::query("SELECT session, filled, oldest, shown FROM meta").fetch_optional(conn).await?;
     let row = row.ok_or_else(|| Fault::Damaged("it has no session".to_owned()))?;
     let session: i64 = row.try_get(0)?;
@@ -108,8 +111,9 @@ pub(super) async fn session(conn: &mut SqliteConnection) -> Result<Session, Faul
 }
 
 pub(super) async fn load(conn: &mut SqliteConnection, known: &mut Known) -> Result<Loaded, Fault> {
-    let (memories, written) = memory::load(conn, &known.names).await?;
-    let loaded = load_with(conn, &known.names, memories).await?;
+    let mut pools = PoolNames::default();
+    let (memories, written) = memory::load(conn, &known.names, &mut pools).await?;
+    let loaded = load_with(conn, &known.names, memories, pools).await?;
     known.memories = written;
     known.guard = Some(loaded.guard.clone());
     Ok(loaded)
@@ -118,17 +122,18 @@ pub(super) async fn load(conn: &mut SqliteConnection, known: &mut Known) -> Resu
 /// All but what BASes list, which of a large fleet is as much as the table.
 pub(super) async fn load_table(conn: &mut SqliteConnection, names: &Names) -> Result<Loaded, Fault> {
     let memories = memory::load_states(conn, names).await?;
-    load_with(conn, names, memories).await
+    load_with(conn, names, memories, PoolNames::default()).await
 }
 
 async fn load_with(
     conn: &mut SqliteConnection,
     names: &Names,
     memories: BTreeMap<Name, Memory>,
+    mut pools: PoolNames,
 ) -> Result<Loaded, Fault> {
     let meta = meta(conn).await?;
     let newest = Newest::load(conn).await?;
-    let table = entries_now(conn, names, &newest).await?;
+    let table = entries_now(conn, names, &mut pools, &newest).await?;
     let groups = groups::at(conn, names, newest.number).await?;
     let guard = memory::load_guard(conn).await?;
     let pinned = match acts::pin(conn).await? {
@@ -152,15 +157,21 @@ async fn load_with(
         drains,
         groups,
         memories,
+        pools,
         guard,
         steering,
     })
 }
 
 /// The table of now, checked against what the newest generation's row says of it.
-async fn entries_now(conn: &mut SqliteConnection, names: &Names, newest: &Newest) -> Result<Table, Fault> {
+async fn entries_now(
+    conn: &mut SqliteConnection,
+    names: &Names,
+    pools: &mut PoolNames,
+    newest: &Newest,
+) -> Result<Table, Fault> {
     let mut check = Check::new(newest.number, newest.entries, newest.digest);
-    current::read_current(conn, names, |entry| check.add(entry)).await?;
+    current::read_current(conn, names, pools, |entry| check.add(entry)).await?;
     check.table()
 }
 

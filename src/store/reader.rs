@@ -12,6 +12,7 @@ use super::commit::Known;
 use super::error::Fault;
 use super::names::Names;
 use super::open::{self, Settings};
+use super::owned::{self, Owned};
 use super::read::{self, Generation, Loaded, Past};
 use super::transaction::FileId;
 use super::{Lifetime, Remembered, StoreError, Topic, Used, acts, beside, history, keep, usage};
@@ -71,6 +72,23 @@ impl Reader {
             let loaded = read::load_table(&mut tx, &names).await?;
             tx.rollback().await?;
             Ok(loaded)
+        };
+        let answer = answer.await;
+        self.checked(answer)
+    }
+
+    /// Who owns the addresses of one space, and no more of the table than that; nothing where
+    /// a pin shows other ranges than those of now.
+    ///
+    /// # Errors
+    /// As for [`Reader::open`].
+    pub async fn load_owned(&mut self, space: &str) -> Result<Option<Owned>, StoreError> {
+        let answer = async {
+            let mut tx = self.conn.begin().await?;
+            let names = Names::load(&mut tx).await?;
+            let owned = owned::load(&mut tx, &names, space).await?;
+            tx.rollback().await?;
+            Ok(owned)
         };
         let answer = answer.await;
         self.checked(answer)

@@ -8,10 +8,11 @@ use serde::Deserialize;
 use sqlx::sqlite::SqliteArguments;
 use sqlx::{Arguments, AssertSqlSafe, Encode, Row, Sqlite, SqliteConnection, Type};
 
+use super::digest;
 use super::error::Fault;
 use super::names::Names;
 use crate::address::{Family, Range};
-use crate::table::{Class, Entry, PoolName};
+use crate::table::{Class, Entry, PoolName, PoolNames};
 
 /// `to_gen` of what is valid now.
 pub(super) const OPEN: i64 = i64::MAX;
@@ -140,7 +141,7 @@ pub(super) async fn close_entries(
             put.value(entry.bas.as_ref().map(|bas| names.id(bas)));
             put.value(entry.pool.raw());
             put.value(names.id(&entry.vrf));
-            put.value(i64::from(is_static(entry.class)));
+            put.value(i64::from(digest::is_static(entry.class)));
         }
         let closed = put.execute(conn, sql).await?;
         if closed != batch.len() as u64 {
@@ -185,7 +186,7 @@ pub(super) async fn read_entries(
     span: Span,
     mut each: impl FnMut(Entry, i64, i64) + Send,
 ) -> Result<(), Fault> {
-    let mut pools = Pools::default();
+    let mut pools = PoolNames::default();
     let bind = |put: &mut Put, behind: (i64, i64, u8, u128)| {
         put.value(behind.0);
         put.value(behind.1);
@@ -216,7 +217,7 @@ pub(super) fn entry_key(row: &str) -> Result<(i64, i64, u8, u128), Fault> {
 /// An entry with `from_gen` and `to_gen`.
 pub(super) fn entry_of(
     names: &Names,
-    pools: &mut Pools,
+    pools: &mut PoolNames,
     (to, space, family, first, last, owner, bas, raw, text, vrf, class, from): Packed<'_>,
 ) -> Result<(Entry, i64, i64), Fault> {
     let entry = Entry {
@@ -224,7 +225,7 @@ pub(super) fn entry_of(
         range: range(family, bits(first)?, bits(last)?)?,
         owner: names.name(owner)?,
         bas: bas.map(|bas| names.name(bas)).transpose()?,
-        pool: pools.name(raw, text)?,
+        pool: pool_name(pools, raw, text)?,
         vrf: names.name(vrf)?,
         class: Class::from_number(class)
             .ok_or_else(|| Fault::Damaged(format!("an entry has a class {class}")))?,
@@ -312,80 +313,16 @@ pub(super) fn octets(hex: &str) -> Result<Vec<u8>, Fault> {
         .collect()
 }
 
-/// Reads pool names; neighbours of one pool share theirs.
-#[derive(Default)]
-pub(super) struct Pools {
-    raw: String,
-    text: Option<String>,
-    name: Option<PoolName>,
+/// The name of octets and, where they alone do not tell it, of a text; both in hex.
+pub(super) fn pool_name(pools: &mut PoolNames, raw: &str, text: Option<&str>) -> Result<PoolName, Fault> {
+    let raw = octets(raw)?;
+    let text = text.map(octets).transpose()?;
+    named(pools, &raw, text.as_deref())
 }
 
-impl Pools {
-    /// The name of octets and, where they alone do not tell it, of a text; both in hex.
-    pub(super) fn name(&mut self, raw: &str, text: Option<&str>) -> Result<PoolName, Fault> {
-        if let Some(name) = &self.name
-            && self.raw == raw
-            && self.text.as_deref() == text
-        {
-            return Ok(name.clone());
-        }
-        let octets_of_raw = octets(raw)?;
-        let name = match text {
-            None => PoolName::new(&octets_of_raw),
-            Some(text) => {
-                let text = String::from_utf8(octets(text)?)
-                    .map_err(|_| Fault::Damaged("the text of a pool's name is not UTF-8".to_owned()))?;
-                PoolName::decoded(&octets_of_raw, &text)
-            }
-        };
-        *self = Self { raw: raw.to_owned(), text: text.map(str::to_owned), name: Some(name.clone()) };
-        Ok(name)
-    }
-}
-
-const fn is_static(class: Class) -> bool {
-    matches!(class, Class::Fill | Class::Override)
-}
-
-/// What entries add up to: a wrapping sum of hashes, so that a table can be checked against
-/// its generation in whatever order it is read, and a change is a few additions.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Digest(u64);
-
-impl Digest {
-    pub(super) const fn from_stored(stored: i64) -> Self {
-        Self(stored.cast_unsigned())
-    }
-
-    pub(super) const fn stored(self) -> i64 {
-        self.0.cast_signed()
-    }
-
-    pub(super) fn add(&mut self, entry: &Entry) {
-        self.0 = self.0.wrapping_add(hash(entry));
-    }
-
-    pub(super) fn subtract(&mut self, entry: &Entry) {
-        self.0 = self.0.wrapping_sub(hash(entry));
-    }
-}
-
-/// FNV-1a over what [`close_entries`] compares. Never to change: it is in every database.
-fn hash(entry: &Entry) -> u64 {
-    let mut state = 0xcbf2_9ce4_8422_2325u64;
-    let mut eat = |octets: &[u8]| {
-        for octet in octets {
-            state = (state ^ u64::from(*octet)).wrapping_mul(0x0000_0100_0000_01b3);
-        }
-    };
-    eat(&[entry.range.family().number(), u8::from(is_static(entry.class)), u8::from(entry.bas.is_some())]);
-    eat(&entry.range.first_bits().to_be_bytes());
-    eat(&entry.range.last_bits().to_be_bytes());
-    let bas = entry.bas.as_deref().unwrap_or_default();
-    for text in [&*entry.space, &*entry.owner, bas, &*entry.vrf] {
-        eat(&(text.len() as u64).to_be_bytes());
-        eat(text.as_bytes());
-    }
-    eat(entry.pool.raw());
-    state
+/// The same of octets.
+pub(super) fn named(pools: &mut PoolNames, raw: &[u8], text: Option<&[u8]>) -> Result<PoolName, Fault> {
+    let text = text.map(std::str::from_utf8).transpose();
+    let text = text.map_err(|_| Fault::Damaged("the text of a pool's name is not UTF-8".to_owned()))?;
+    Ok(pools.name(raw, text))
 }

@@ -190,3 +190,72 @@ fn what_it_does_can_be_spawned() {
     sendable::<Loaded>();
     sendable::<Table>();
 }
+
+/// Entries of many kinds: more than a page of them, in two spaces and both families.
+fn mixed() -> Vec<Entry> {
+    let kind = |n: u32| Entry {
+        space: Name::from(if n % 7 == 0 { "iptv" } else { "internet" }),
+        range: match n % 3 {
+            0 => Range::from_bits(Family::V6, u128::from(n) << 64, (u128::from(n) << 64) + 9).unwrap(),
+            _ => Range::from_bits(Family::V4, u128::from(n) * 4, u128::from(n) * 4 + 2).unwrap(),
+        },
+        owner: Name::from(format!("bas-{}", n % 5)),
+        bas: (n % 11 != 0)
+            .then(|| Name::from(format!("bas-{}{}", n % 5, if n % 13 == 0 { "b" } else { "" }))),
+        pool: match n % 17 {
+            0 => PoolName::decoded(b"\xb9\xe3", "\u{5e7f}"),
+            1 => PoolName::new(b""),
+            other => PoolName::new(format!("pool,{other}").as_bytes()),
+        },
+        vrf: Name::from(if n % 19 == 0 { "v" } else { "" }),
+        class: Class::from_number((n % 4) as u8).unwrap(),
+    };
+    (0..30_000).map(kind).collect()
+}
+
+#[tokio::test]
+async fn who_owns_what_is_what_the_entries_say() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("db");
+    let mut store = Store::open(&path, Settings::default()).await.unwrap();
+    add(&mut store, &mixed()).await.unwrap();
+    store.close().await.unwrap();
+    let mut reader = Reader::open(&path, Settings::default()).await.unwrap();
+    let loaded = reader.load_table().await.unwrap();
+    for space in ["internet", "iptv", "nowhere"] {
+        let owned = reader.load_owned(space).await.unwrap().unwrap();
+        let of_entry = |entry: &Entry| {
+            let fill = entry.class == Class::Fill;
+            (entry.range, Owner { name: entry.owner.clone(), bas: entry.bas.clone(), fill })
+        };
+        let entries = loaded.table.entries().iter().filter(|entry| &*entry.space == space);
+        let rows = owned.ranges.iter().map(|(range, owner)| (*range, owned.owners[*owner as usize].clone()));
+        assert!(entries.map(of_entry).eq(rows), "{space}");
+        assert_eq!((owned.generation, owned.filled, owned.session), (1, true, loaded.session));
+    }
+}
+
+#[tokio::test]
+async fn a_table_that_was_altered_is_damaged_whatever_is_asked_of_it() {
+    for harm in [
+        "UPDATE entry SET vrf = owner WHERE vrf <> owner",
+        "DELETE FROM entry WHERE family = 6",
+        "UPDATE entry SET pool = x'00' WHERE space = (SELECT id FROM name WHERE text = 'iptv')",
+        "UPDATE entry SET last = x'00000000000000000000000000010000' WHERE family = 4",
+        "UPDATE entry SET owner = 4711",
+        "UPDATE entry SET owner = -1",
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("db");
+        let mut store = Store::open(&path, Settings::default()).await.unwrap();
+        add(&mut store, &mixed()).await.unwrap();
+        let mut writer = store.take().await.unwrap();
+        sqlx::query(AssertSqlSafe(harm)).execute(&mut writer.conn).await.unwrap();
+        store.writer = Some(writer);
+        store.close().await.unwrap();
+        let mut reader = Reader::open(&path, Settings::default()).await.unwrap();
+        let owned = reader.load_owned("internet").await.map(drop).unwrap_err();
+        let table = reader.load_table().await.map(drop).unwrap_err();
+        assert_eq!((owned.kind(), table.kind()), ("damaged", "damaged"), "{harm}");
+    }
+}

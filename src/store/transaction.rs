@@ -139,6 +139,16 @@ impl Store {
             Err(error) => tracing::warn!(path = %self.path.display(), log, %error, "log not cut back"),
         }
     }
+
+    /// Gives back the pages that SQLite holds, after much has been read or written: the system
+    /// has them as well, and the next small batch needs few of them.
+    pub(super) async fn give_pages_back(&mut self) {
+        let Some(mut writer) = self.writer.take() else { return };
+        match sqlx::query("PRAGMA shrink_memory").execute(&mut writer.conn).await {
+            Ok(_) => self.writer = Some(writer),
+            Err(error) => tracing::warn!(path = %self.path.display(), %error, "pages not given back"),
+        }
+    }
 }
 
 /// The connection after a transaction that failed, with what the database has and nothing

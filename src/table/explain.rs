@@ -89,7 +89,7 @@ mod tests {
         let seen = listed.iter().map(|l| Seen { space: "internet".into(), range: l.range, since: second(0) });
         let table = TableMemory { last_complete: Some(second(0)), ..TableMemory::default() };
         let tables = BTreeMap::from([(Name::from("pools"), table)]);
-        Memory { seen: seen.collect(), listed, tables, tried: true, ..Memory::default() }
+        Memory { seen: seen.collect(), listed: listed.into(), tables, tried: true, ..Memory::default() }
     }
 
     fn decided(routers: &[(&str, &[(&str, &str)])], lines: &[StaticLine], ip: &str) -> Decision {

@@ -12,8 +12,10 @@ use crate::address::Range;
 
 mod carry;
 mod ingest;
+mod listing;
 
 pub use ingest::{IngestSettings, Ingested, Poll, Published};
+pub use listing::{ListedRef, Listing};
 
 /// Whether a range was listed by the last complete poll.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -199,7 +201,7 @@ pub struct Memory {
     /// The ranges that it listed last, and those not read since. The store keeps them as
     /// rows, not within this record.
     #[serde(skip)]
-    pub listed: Vec<Listed>,
+    pub listed: Listing,
 }
 
 impl Memory {

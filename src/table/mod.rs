@@ -19,6 +19,7 @@ mod lookup;
 mod memory;
 mod name;
 mod overlaps;
+mod pools;
 mod snapshot;
 mod twins;
 mod usage;
@@ -46,10 +47,11 @@ pub use guard::{
 };
 pub use lookup::{Lookup, SpaceLookup};
 pub use memory::{
-    Detection, Engine, IngestSettings, Ingested, Listed, Memory, Miss, Poll, PolledTable, Published, Row,
-    Seen, Standing, TableMemory, TableOutcome, Unread,
+    Detection, Engine, IngestSettings, Ingested, Listed, ListedRef, Listing, Memory, Miss, Poll, PolledTable,
+    Published, Row, Seen, Standing, TableMemory, TableOutcome, Unread,
 };
 pub use name::{Name, PoolName};
+pub use pools::PoolNames;
 pub use snapshot::{Edge, Session, Snapshot};
 pub use twins::{Twins, twins};
 pub use usage::{HourUse, PoolUse, Usage};

@@ -61,7 +61,7 @@ fn owner<'a>(fleet: Fleet<'a>, bas: &Name) -> Option<&'a Name> {
 }
 
 fn ranges(memory: &Memory) -> BTreeSet<(Option<&Name>, &Name, &PoolName, Range)> {
-    memory.listed.iter().map(|row| (row.space.as_ref(), &row.vrf, &row.pool, row.range)).collect()
+    memory.listed.iter().map(|row| (row.space, row.vrf, row.pool, row.range)).collect()
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 
-use super::{Listed, Name, PoolName};
+use super::{Listing, Name, PoolName};
 
 const HOUR: i64 = 3600;
 const DAY: i64 = 24 * HOUR;
@@ -50,12 +50,12 @@ pub struct Usage {
 impl Usage {
     /// Takes in what a poll read. Ranges without a count of use say nothing; a range without
     /// a size of the router's own has as many addresses as it spans.
-    pub fn note(&mut self, at: Timestamp, listed: &[Listed]) {
+    pub fn note(&mut self, at: Timestamp, listed: &Listing) {
         let mut pools: BTreeMap<(&Name, &PoolName), (u64, u64)> = BTreeMap::new();
-        for row in listed {
+        for row in listed.iter() {
             let Some(used) = row.used else { continue };
             let span = u64::try_from(row.range.span()).unwrap_or(u64::MAX).saturating_add(1);
-            let sum = pools.entry((&row.vrf, &row.pool)).or_default();
+            let sum = pools.entry((row.vrf, row.pool)).or_default();
             sum.0 = sum.0.saturating_add(row.size.unwrap_or(span));
             sum.1 = sum.1.saturating_add(used);
         }
@@ -99,7 +99,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::table::{Row, Standing};
+    use crate::table::{Listed, Row, Standing};
 
     fn row(pool: &str, range: &str, size: Option<u64>, used: Option<u64>) -> Listed {
         Listed {
@@ -124,11 +124,11 @@ mod tests {
         let mut usage = Usage::default();
         // 256 addresses and 100 by the router's own count; the third range is not counted.
         let rows = |a, b| {
-            [
+            Listing::from(vec![
                 row("a", "10.0.0.0/24", None, Some(a)),
                 row("a", "10.0.1.0/24", Some(100), Some(b)),
                 row("b", "10.0.2.0/24", None, None),
-            ]
+            ])
         };
         usage.note(at("2026-11-29T22:10:00Z"), &rows(200, 50));
         usage.note(at("2026-11-29T22:50:00Z"), &rows(10, 20));
@@ -148,9 +148,9 @@ mod tests {
     #[test]
     fn what_no_router_counts_is_not_noted() {
         let mut usage = Usage::default();
-        usage.note(at("2026-11-29T22:10:00Z"), &[row("a", "2001:db8::/32", None, None)]);
+        usage.note(at("2026-11-29T22:10:00Z"), &vec![row("a", "2001:db8::/32", None, None)].into());
         assert_eq!(usage, Usage::default());
-        usage.note(at("2026-11-29T22:10:00Z"), &[row("a", "2001:db8::/32", None, Some(3))]);
+        usage.note(at("2026-11-29T22:10:00Z"), &vec![row("a", "2001:db8::/32", None, Some(3))].into());
         assert_eq!(usage.pools().next().unwrap().size, u64::MAX, "more than can be said");
     }
 }

@@ -1,6 +1,6 @@
 //! Whole processes on one core: `coverage` beside `grepcidr -c` and `awk`, `diff --against`
-//! beside `sort`. Run it with `cargo bench --bench coverage`; it needs grepcidr, awk, sort,
-//! taskset and 2 GB under the temporary folder.
+//! beside `sort`. Run it with `cargo bench --bench coverage`; it needs grepcidr, mawk, gawk,
+//! sort, taskset, python3 and 2 GB under the temporary folder.
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)]
 
@@ -31,10 +31,18 @@ impl Numbers {
     }
 }
 
-/// The best of some rounds, in seconds of the processor.
-fn best(folder: &Path, command: &str) -> f64 {
-    let script = format!("TIMEFORMAT='%U %S'; time taskset -c 1 {command}");
-    let once = || {
+/// Seconds of the processor, and by the clock.
+#[derive(Clone, Copy)]
+struct Took {
+    processor: f64,
+    clock: f64,
+}
+
+/// The best of some rounds of commands, each on one core; the commands take turns, so that
+/// other work on the machine slows them alike.
+fn best<const N: usize>(folder: &Path, commands: [&str; N]) -> [Took; N] {
+    let once = |command: &str| {
+        let script = format!("TIMEFORMAT='%U %S %R'; time taskset -c 1 {command}");
         let output = Command::new("bash")
             .args(["-c", &script])
             .current_dir(folder)
@@ -44,9 +52,18 @@ fn best(folder: &Path, command: &str) -> f64 {
             .unwrap();
         let told = String::from_utf8(output.stderr).unwrap();
         let line = told.lines().last().unwrap_or_else(|| panic!("{command} tells nothing"));
-        line.split(' ').map(|seconds| seconds.parse::<f64>().unwrap()).sum::<f64>()
+        let seconds: Vec<f64> = line.split(' ').map(|seconds| seconds.parse().unwrap()).collect();
+        Took { processor: seconds[0] + seconds[1], clock: seconds[2] }
     };
-    (0..ROUNDS).map(|_| once()).fold(f64::INFINITY, f64::min)
+    let mut best = [Took { processor: f64::INFINITY, clock: f64::INFINITY }; N];
+    for _ in 0..ROUNDS {
+        for (best, command) in best.iter_mut().zip(commands) {
+            let took = once(command);
+            best.processor = best.processor.min(took.processor);
+            best.clock = best.clock.min(took.clock);
+        }
+    }
+    best
 }
 
 /// The most memory that a command has at a time, in MB.
@@ -112,8 +129,26 @@ fn prefixes(count: u32, numbers: &mut Numbers) -> Vec<(u32, u32, u32)> {
     (0..count).map(|at| (block(at), 21 + numbers.below(8) as u32, at % EDGES)).collect()
 }
 
-fn ratio(what: &str, ours: f64, theirs: f64, unit: &str) {
-    println!("{what}: {ours:.2} s, beside {theirs:.2} s of {unit}: {:.1} to 1", theirs / ours);
+/// One line: our seconds beside another's, and how the one stands to the other.
+fn beside(what: &str, ours: Took, unit: &str, theirs: Took, told: impl Fn(f64) -> String) {
+    println!(
+        "{what}: {:.2} s, beside {:.2} s of {unit}: {} (by the clock {:.2} s and {:.2} s)",
+        ours.processor,
+        theirs.processor,
+        told(theirs.processor / ours.processor),
+        ours.clock,
+        theirs.clock
+    );
+}
+
+/// How many times as fast we are, and are to be.
+fn faster(goal: f64) -> impl Fn(f64) -> String {
+    move |ratio| format!("{ratio:.1} to 1, goal {goal:.0} to 1")
+}
+
+/// How many times as long we take, and may.
+fn slower(goal: f64) -> impl Fn(f64) -> String {
+    move |ratio| format!("{:.1} times as long, goal {goal:.0} times", 1.0 / ratio)
 }
 
 fn coverage(folder: &Path) {
@@ -133,7 +168,7 @@ fn coverage(folder: &Path) {
         let span = if numbers.below(20) == 0 { 2048 } else { 1 << (32 - length) };
         let viewer = Ipv4Addr::from(first + numbers.below(span) as u32);
         writeln!(addresses, "{viewer}").unwrap();
-        if at % 5 == 0 {
+        if at % 2 == 0 {
             let (minute, second) = (at / 166_667, at / 2778 % 60);
             writeln!(
                 common,
@@ -144,9 +179,18 @@ fn coverage(folder: &Path) {
         }
     }
     drop((addresses.into_inner().unwrap(), common.into_inner().unwrap()));
-    let ours = best(folder, "$POOLSYNC -c table.toml coverage addresses > ours.txt");
-    let theirs = best(folder, "grepcidr -c -f prefixes addresses > theirs.txt");
-    ratio("coverage of 10,000,000 addresses, 100,000 prefixes", ours, theirs, "grepcidr -c");
+    std::fs::write(folder.join("one"), "20.0.0.1\n").unwrap();
+    let [ours, start, theirs] = best(
+        folder,
+        [
+            "$POOLSYNC -c table.toml coverage addresses > ours.txt",
+            "$POOLSYNC -c table.toml coverage one > one.txt",
+            "grepcidr -c -f prefixes addresses > theirs.txt",
+        ],
+    );
+    let what = "coverage of 10,000,000 addresses, 100,000 prefixes";
+    beside(what, ours, "grepcidr -c", theirs, faster(8.0));
+    println!("of it opening the store and laying 100,000 entries out: {:.2} s", start.processor);
     let json = Command::new(PROGRAM)
         .args(["-c", "table.toml", "coverage", "addresses", "--json"])
         .current_dir(folder)
@@ -155,9 +199,17 @@ fn coverage(folder: &Path) {
     let json: serde_json::Value = serde_json::from_slice(&json.stdout).unwrap();
     let counted = std::fs::read_to_string(folder.join("theirs.txt")).unwrap();
     assert_eq!(json["covered"]["requests"].to_string(), counted.trim(), "the counts differ");
-    let ours = best(folder, "$POOLSYNC -c table.toml coverage common.log > ours.txt");
-    let theirs = best(folder, "awk '{print $1}' common.log > theirs.txt");
-    ratio("coverage of a common log of 2,000,000 lines", ours, theirs, "awk '{print $1}'");
+    let [ours, mawk, gawk] = best(
+        folder,
+        [
+            "$POOLSYNC -c table.toml coverage common.log > ours.txt",
+            "mawk '{print $1}' common.log > theirs.txt",
+            "gawk '{print $1}' common.log > theirs.txt",
+        ],
+    );
+    let what = "coverage of a common log of 5,000,000 lines, 100,000 prefixes";
+    beside(what, ours, "mawk '{print $1}' (Debian's awk)", mawk, faster(3.0));
+    beside(what, ours, "gawk '{print $1}'", gawk, faster(3.0));
     let whole = peak(folder, "$POOLSYNC -c table.toml coverage addresses");
     let part = peak(folder, "head -n 100000 addresses | $POOLSYNC -c table.toml coverage -");
     println!("memory: {whole} MB for 10,000,000 lines, {part} MB for 100,000");
@@ -181,16 +233,26 @@ fn difference(folder: &Path) {
     std::fs::write(folder.join("million.csv"), ours).unwrap();
     std::fs::write(folder.join("old.csv"), old).unwrap();
     site(folder, "million", &rows);
-    let ours = best(folder, "$POOLSYNC -c million.toml diff --against old.csv > ours.txt");
-    let theirs = best(folder, "bash -c 'sort million.csv > a.txt; sort old.csv > b.txt'");
-    println!(
-        "diff --against, 1,000,000 rows on either side: {ours:.2} s, beside {theirs:.2} s of sort: {:.1} times",
-        ours / theirs
+    let [ours, start, theirs] = best(
+        folder,
+        [
+            "$POOLSYNC -c million.toml diff --against old.csv > ours.txt",
+            "$POOLSYNC -c million.toml coverage one > one.txt",
+            "bash -c 'sort million.csv > a.txt; sort old.csv > b.txt'",
+        ],
     );
+    let what = "diff --against, 1,000,000 rows on either side";
+    beside(what, ours, "sort of both files", theirs, slower(2.0));
+    println!("coverage of one line beside 1,000,000 entries: {:.2} s", start.processor);
+    let [import] = best(folder, ["$POOLSYNC import old.csv --output static.csv --force 2> told.txt"]);
+    println!("import of 1,000,000 rows: {:.2} s", import.processor);
 }
 
 fn main() {
     let folder = tempfile::tempdir().unwrap();
-    coverage(folder.path());
-    difference(folder.path());
+    // With a folder as its argument the files stay there, for a profiler to use.
+    let kept = std::env::args().skip(1).find(|word| word.starts_with('/'));
+    let folder = kept.as_deref().map_or(folder.path(), Path::new);
+    coverage(folder);
+    difference(folder);
 }

@@ -4,7 +4,7 @@ use std::sync::{Arc, LazyLock};
 
 use super::Bytes;
 use crate::mib::{ContextRead, Descriptor, Library, Read, ReadOutcome, Settings, contexts, decode, replay};
-use crate::snmp::{Outcome, Recording, TableRead, Value};
+use crate::snmp::{Outcome, Recording, Rows, TableRead, Value};
 
 static DESCRIPTORS: LazyLock<Vec<Arc<Descriptor>>> =
     LazyLock::new(|| Library::built_in().iter().cloned().collect());
@@ -20,13 +20,15 @@ pub(super) fn rows(data: &[u8]) {
         group_as_vrf: [None, Some(true), Some(false)][usize::from(bytes.octet() % 3)],
     };
     let vrf = (bytes.octet() % 4 == 0).then(|| "vr1".into());
-    let mut tables: Vec<TableRead> = descriptor.tables().map(|_| empty()).collect();
+    let mut tables: Vec<TableRead> =
+        descriptor.tables().map(|table| empty(table.columns().columns.len())).collect();
     while !bytes.is_empty() {
         let at = usize::from(bytes.octet()) % tables.len();
         let width = descriptor.tables().nth(at).map_or(0, |table| table.columns().columns.len());
         let index = index(&mut bytes);
-        let cells = (0..width).map(|_| cell(&mut bytes)).collect();
-        tables[at].rows.insert(index, cells);
+        for column in 0..width {
+            tables[at].rows.set(&index, column, cell(&mut bytes).as_ref());
+        }
     }
     let read: usize = tables.iter().map(|table| table.rows.len()).sum();
     let reads: Vec<Option<Read>> = tables.into_iter().map(|table| Some(judged(data, table))).collect();
@@ -44,7 +46,7 @@ pub(super) fn rows(data: &[u8]) {
         for listed in listed {
             let row = &listed.row.index;
             assert!(
-                context.reads.iter().flatten().any(|read| read.table.rows.contains_key(&row[..])),
+                context.reads.iter().flatten().any(|read| read.table.rows.get(row).is_some()),
                 "a row that was not read is listed"
             );
         }
@@ -65,11 +67,11 @@ pub(super) fn snmprec(data: &[u8]) {
     }
 }
 
-fn empty() -> TableRead {
+fn empty(width: usize) -> TableRead {
     TableRead {
         outcome: Outcome::Complete,
         detail: String::new(),
-        rows: Default::default(),
+        rows: Rows::new(width),
         repetitions: 20,
         behind: None,
     }

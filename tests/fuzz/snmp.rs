@@ -2,27 +2,34 @@
 
 use std::sync::{Arc, LazyLock};
 
+use super::binds::Binds;
 use super::encode::community_message;
-use super::message::{Pdu, PduKind, peek_id, read_community};
+use super::message::{Pdu, PduKind, VERSION_3, peek_id, peek_version, read_community, read_community_as};
+use super::notice::fuzz::read_notice;
+use super::notice::{Read, Refusal};
 use super::report::Report;
 use super::target::User;
 use super::usm::fuzz::{Head, seal};
 use super::usm::{self, Envelope, Keyring, Keys};
 use super::v3::fuzz::{Judged, judge, judge_probe};
 use super::walk::fuzz::drive;
-use super::{AuthProtocol, KeyExtension, PrivacyProtocol, Secret, Value};
+use super::{AuthProtocol, Credentials, KeyExtension, PrivacyProtocol, Secret, Value};
 use crate::fuzz::Bytes;
 
 /// Messages of SNMPv2c: what is read is written and read again without a change, and is what
 /// snmp2 reads, as far as that reads.
 pub(crate) fn message(data: &[u8]) {
     let peeked = peek_id(data);
-    let Ok(read) = read_community(data) else { return };
+    let read = read_community(data);
+    assert_eq!(read.as_ref().err(), read_community_as::<Binds>(data).as_ref().err());
+    let Ok(read) = read else { return };
     bounded(&read.pdu, data);
     if read.pdu.kind == PduKind::Response {
         assert_eq!(peeked, Some(read.pdu.request_id), "a message that is read has the id that was peeked");
     }
     assert!(read.trailing <= data.len());
+    let encoded = read_community_as::<Binds>(data).expect("what is read is read as it came, too");
+    assert_eq!(encoded.pdu.varbinds.decoded(), read.pdu.varbinds);
     let written = community_message(read.community, &read.pdu);
     assert_eq!(read_community(&written).map(|again| again.pdu).as_ref(), Ok(&read.pdu));
     if let Ok(theirs) = snmp2::Pdu::from_bytes(data) {
@@ -94,6 +101,30 @@ pub(crate) fn sealed(data: &[u8]) {
     let read = usm::read(&again).expect("our own message is read");
     assert!(read.verify(keys));
     assert_eq!(read.scoped(Some(keys)).and_then(|octets| usm::read_scoped(&octets)), Ok(pdu));
+}
+
+/// Notifications: nobody is believed who does not know a community or a user's keys, whoever
+/// is answered is answered with a message of its own version, and an acknowledgement tells
+/// nothing that did not come.
+pub(crate) fn notice(data: &[u8]) {
+    let (secret, user) = (Secret::new("notice-community"), user(AuthProtocol::Sha1, None));
+    let known = [Credentials::V2c(secret), Credentials::V3(user)];
+    let (read, answer) = read_notice(data, &known);
+    let named = read_community(data).is_ok_and(|message| message.community == b"notice-community");
+    match &read {
+        Read::Notice { by, inform, .. } => {
+            assert!(named && by[..] == [0], "a notification was believed that nobody vouched for");
+            assert_eq!(*inform, answer.is_some(), "an inform is acknowledged, a trap is not");
+        }
+        Read::Discovery => assert!(answer.is_some() && peek_version(data) == Some(VERSION_3)),
+        Read::Refused(_) => assert!(answer.is_none() || peek_version(data) == Some(VERSION_3)),
+    }
+    if let Some(answer) = answer {
+        assert_eq!(peek_version(&answer), peek_version(data));
+        assert!(answer.len() <= data.len() + 400, "an answer that is larger than what was asked");
+    }
+    let (read, answer) = read_notice(data, &[]);
+    assert_eq!((read, answer), (Read::Refused(Refusal::UnknownSender), None));
 }
 
 /// Answers of any agent to a walk: it ends or fails, OIDs only grow, rows lie in the table,

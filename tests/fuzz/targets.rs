@@ -22,6 +22,7 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("usm", crate::snmp::fuzz::usm),
     ("sealed", crate::snmp::fuzz::sealed),
     ("walk", crate::snmp::fuzz::walk),
+    ("notice", crate::snmp::fuzz::notice),
     ("rows", rows::rows),
     ("snmprec", rows::snmprec),
     ("descriptor", files::descriptor),

@@ -52,7 +52,13 @@ pub(in crate::snmp) fn judge(
     }
     let _ = judge.judge_sign_of_life(datagram);
     match verdict {
-        Verdict::Answer(Said::Response(pdu)) => Judged::Response(pdu),
+        Verdict::Answer(Said::Response(pdu)) => Judged::Response(Pdu {
+            kind: pdu.kind,
+            request_id: pdu.request_id,
+            error_status: pdu.error_status,
+            error_index: pdu.error_index,
+            varbinds: pdu.varbinds.decoded(),
+        }),
         _ => Judged::Else,
     }
 }

@@ -54,6 +54,35 @@ impl Tally {
     }
 }
 
+/// Counts by family and by number of an answer or name.
+#[derive(Default)]
+struct Tallies {
+    v4: Vec<Option<Tally>>,
+    v6: Vec<Option<Tally>>,
+}
+
+impl Tallies {
+    fn add(&mut self, family: Family, number: u32, tally: &Tally) {
+        let all = match family {
+            Family::V4 => &mut self.v4,
+            Family::V6 => &mut self.v6,
+        };
+        if all.len() <= number as usize {
+            all.resize(number as usize + 1, None);
+        }
+        if let Some(slot) = all.get_mut(number as usize) {
+            slot.get_or_insert_default().add(tally);
+        }
+    }
+
+    /// Those that were counted, by family and number.
+    fn all(&self) -> impl Iterator<Item = (Family, u32, &Tally)> {
+        let v4 = self.v4.iter().map(|tally| (Family::V4, tally)).zip(0..);
+        let v6 = self.v6.iter().map(|tally| (Family::V6, tally)).zip(0..);
+        v4.chain(v6).filter_map(|((family, tally), number)| Some((family, number, tally.as_ref()?)))
+    }
+}
+
 fn figure(part: Addresses, whole: Addresses) -> Figure {
     Figure { addresses: part, share: part.share_of(whole) }
 }
@@ -71,8 +100,8 @@ struct Found {
 struct Merge<'a> {
     served: &'a Served,
     targets: Targets<'a>,
-    by_answer: BTreeMap<(Family, u32), Tally>,
-    by_target: BTreeMap<(Family, u32), Tally>,
+    by_answer: Tallies,
+    by_target: Tallies,
     families: BTreeMap<Family, Tally>,
     found: Vec<Found>,
 }
@@ -82,8 +111,8 @@ impl<'a> Merge<'a> {
         Self {
             served,
             targets,
-            by_answer: BTreeMap::new(),
-            by_target: BTreeMap::new(),
+            by_answer: Tallies::default(),
+            by_target: Tallies::default(),
             families: BTreeMap::new(),
             found: Vec::new(),
         }
@@ -127,10 +156,10 @@ impl<'a> Merge<'a> {
     fn count(&mut self, family: Family, answer: Option<u32>, target: Option<u32>, tally: &Tally) {
         self.families.entry(family).or_default().add(tally);
         if let Some(number) = answer {
-            self.by_answer.entry((family, number)).or_default().add(tally);
+            self.by_answer.add(family, number, tally);
         }
         if let Some(number) = target {
-            self.by_target.entry((family, number)).or_default().add(tally);
+            self.by_target.add(family, number, tally);
         }
     }
 
@@ -163,9 +192,9 @@ impl<'a> Merge<'a> {
 
     fn by_name<'n>(&'n self, name: impl Fn(&u32) -> Option<&'n Name>) -> Vec<NameFigures> {
         let mut names: BTreeMap<(Family, &Name), Tally> = BTreeMap::new();
-        for ((family, number), tally) in &self.by_answer {
-            if let Some(name) = name(number) {
-                names.entry((*family, name)).or_default().add(tally);
+        for (family, number, tally) in self.by_answer.all() {
+            if let Some(name) = name(&number) {
+                names.entry((family, name)).or_default().add(tally);
             }
         }
         let mut all: Vec<NameFigures> = names
@@ -190,12 +219,12 @@ impl<'a> Merge<'a> {
     fn by_old(&self) -> Vec<OldFigures> {
         let mut all: Vec<OldFigures> = self
             .by_target
-            .iter()
-            .filter_map(|((family, number), tally)| {
+            .all()
+            .filter_map(|(family, number, tally)| {
                 Some(OldFigures {
-                    name: self.targets.label(*number)?,
-                    family: *family,
-                    known: self.targets.is_known(*number),
+                    name: self.targets.label(number)?,
+                    family,
+                    known: self.targets.is_known(number),
                     old: tally.old(),
                     agreed: figure(tally.agreed, tally.old()),
                     wrong: figure(tally.wrong, tally.old()),

@@ -60,6 +60,29 @@ impl<'t> Records<'t> {
         rest.get(..end)
     }
 
+    /// What stands between cells, where it is one octet.
+    pub(super) const fn octet(&self) -> Option<u8> {
+        match self.separator {
+            Separator::Octet(octet) => Some(octet),
+            Separator::Blanks => None,
+        }
+    }
+
+    /// The next record behind lines that `takes` takes as they are; it gets their number.
+    pub(super) fn next_behind(
+        &mut self,
+        mut takes: impl FnMut(u64, &'t str) -> bool,
+    ) -> Option<Result<Record<'t>, Fault<'t>>> {
+        loop {
+            let (at, line) = (self.at, self.line);
+            let raw = self.line()?;
+            if !takes(self.line, raw) {
+                (self.at, self.line) = (at, line);
+                return self.next();
+            }
+        }
+    }
+
     /// The next record.
     pub(super) fn next(&mut self) -> Option<Result<Record<'t>, Fault<'t>>> {
         loop {

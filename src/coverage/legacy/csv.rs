@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use super::cells::{self, Record, Records, masked, range};
 use super::collect::Collector;
 use super::columns::{Column, Layout, Place, known_words};
+use super::quick::Quick;
 use super::remark::RemarkKind;
 use super::{LegacyError, LegacyRow, ReadOptions};
 use crate::address::Range;
@@ -36,7 +37,18 @@ pub(super) fn read(text: &str, options: &ReadOptions, out: &mut Collector) -> Re
     };
     let header = header.filter(|header| known_words(header) > 0).map(|header| header.line);
     let mut taken = Targets::default();
-    while let Some(record) = records.next() {
+    let quick = records.octet().and_then(|octet| Quick::of(&layout, octet));
+    while let Some(record) = records.next_behind(|line, raw| {
+        let row = quick.and_then(|quick| Some((quick.column, quick.row(raw)?)));
+        let target = row.and_then(|(column, (range, name))| Some((range, taken.get(column, name)?)));
+        match target.filter(|_| Some(line) != header) {
+            Some((range, target)) => {
+                out.take(LegacyRow { range, space: None, target: target.clone(), line });
+                true
+            }
+            None => false,
+        }
+    }) {
         match record {
             Ok(record) if Some(record.line) == header => (),
             Ok(record) => take(&record, &layout, &options.known, &mut taken, out),
@@ -85,7 +97,18 @@ fn nothing(mut records: Records<'_>, out: &mut Collector) -> Result<(), LegacyEr
 }
 
 /// What cells were taken for, by their column: a table has few names and many rows.
-type Targets = HashMap<(Column, Box<str>), Target>;
+#[derive(Default)]
+struct Targets(HashMap<Column, HashMap<Box<str>, Target>>);
+
+impl Targets {
+    fn get(&self, column: Column, text: &str) -> Option<&Target> {
+        self.0.get(&column)?.get(text)
+    }
+
+    fn insert(&mut self, column: Column, text: &str, target: Target) {
+        self.0.entry(column).or_default().insert(text.into(), target);
+    }
+}
 
 fn take(record: &Record<'_>, layout: &Layout, known: &Known, taken: &mut Targets, out: &mut Collector) {
     let range = match addresses(&record.cells, layout.place) {
@@ -143,12 +166,11 @@ fn target(
     let Some((text, column)) = filled else {
         return Err((RemarkKind::NoTarget, "does not say whose the addresses are"));
     };
-    let key = (column, Box::from(text));
-    if let Some(target) = taken.get(&key) {
+    if let Some(target) = taken.get(column, text) {
         return Ok(target.clone());
     }
     let target = named(text, column, known, out)?;
-    taken.insert(key, target.clone());
+    taken.insert(column, text, target.clone());
     Ok(target)
 }
 

@@ -17,6 +17,7 @@ mod detect;
 mod geo;
 mod json;
 mod nets;
+mod quick;
 mod remark;
 mod statics;
 mod text;
@@ -238,6 +239,9 @@ impl Legacy {
     pub(super) fn flat(&self, space: &str) -> Vec<(Range, &LegacyRow)> {
         let rows: Vec<&LegacyRow> =
             self.rows.iter().filter(|row| row.space.as_deref().is_none_or(|own| own == space)).collect();
+        if rows.is_sorted_by(|a, b| flat::lies_before(a.range, b.range)) {
+            return rows.into_iter().map(|row| (row.range, row)).collect();
+        }
         let ranges: Vec<Range> = rows.iter().map(|row| row.range).collect();
         let piece = |piece: Piece| Some((piece.range, *rows.get(piece.row)?));
         flat::flatten(&ranges, self.rule).into_iter().filter_map(piece).collect()

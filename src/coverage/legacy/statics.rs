@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::remark::{Remark, RemarkKind};
 use super::{Legacy, LegacyRow};
-use crate::address::{Range, prefixes};
+use crate::address::{Range, never_published, prefixes};
 use crate::coverage::{Known, Rule, Target};
 use crate::table::Name;
 
@@ -26,19 +26,6 @@ pub struct StaticFile {
     /// Whether the names were taken as they stand, for want of a configuration.
     pub unchecked: bool,
 }
-
-/// What is never published, as configuration refuses it.
-const NEVER: [&str; 9] = [
-    "0.0.0.0/8",
-    "127.0.0.0/8",
-    "169.254.0.0/16",
-    "224.0.0.0/4",
-    "240.0.0.0/4",
-    "::/128",
-    "::1/128",
-    "fe80::/10",
-    "ff00::/8",
-];
 
 impl Legacy {
     /// The table as a static file, in which static lines have the same effect as the rows.
@@ -121,8 +108,7 @@ impl Legacy {
 }
 
 fn usable(row: &LegacyRow, known: Option<&Known>) -> Result<Target, (RemarkKind, String)> {
-    let never = NEVER.iter().find(|never| never.parse::<Range>().is_ok_and(|n| n.covers(row.range)));
-    if let Some(never) = never {
+    if let Some(never) = never_published(row.range) {
         return Err((RemarkKind::NeverPublished, format!("addresses of {never} are never published")));
     }
     match known {

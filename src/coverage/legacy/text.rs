@@ -19,7 +19,7 @@ pub(super) fn decode(file: &[u8]) -> Result<Cow<'_, str>, LegacyError> {
     if let Some(encoding) = without_mark(file) {
         return utf16(file, encoding);
     }
-    if file.contains(&0) {
+    if memchr::memchr(0, file).is_some() {
         return Err(LegacyError::NotText("it holds zero octets"));
     }
     Ok(String::from_utf8_lossy(file))
@@ -27,7 +27,9 @@ pub(super) fn decode(file: &[u8]) -> Result<Cow<'_, str>, LegacyError> {
 
 /// Refuses a file without lines before a reader takes all of it for one.
 pub(super) fn lines_are_lines(text: &str) -> Result<(), LegacyError> {
-    let long = text.split(['\n', '\r']).position(|line| line.len() > LINE_LIMIT);
+    let ends = memchr::memchr2_iter(b'\n', b'\r', text.as_bytes()).chain([text.len()]);
+    let mut from = 0;
+    let long = ends.into_iter().position(|end| end - std::mem::replace(&mut from, end + 1) > LINE_LIMIT);
     // JSON has its own structure.
     match long.filter(|_| !text.trim_start().starts_with('{')) {
         Some(line) => Err(LegacyError::LongLine { line: line as u64 + 1, limit: LINE_LIMIT }),

@@ -56,6 +56,10 @@ impl<'a> Cells<'a> {
         resolvers: Option<&Resolvers>,
     ) -> Self {
         let mut targets = Targets::new(known);
+        let apart = resolvers.map(Resolvers::ranges).unwrap_or_default();
+        if old.is_none() && apart.is_empty() {
+            return Self::of_table(served, targets);
+        }
         let flat = old.map(|old| old.flat(served.space())).unwrap_or_default();
         let flat: Vec<(Range, u32)> =
             flat.into_iter().map(|(range, row)| (range, targets.number(&row.target))).collect();
@@ -64,13 +68,27 @@ impl<'a> Cells<'a> {
             two.push((range, Cell { answer, target, resolver: None }));
         });
         let mut numbers = Numbers::default();
-        let apart = resolvers.map(Resolvers::ranges).unwrap_or_default();
         overlay(two.into_iter(), apart.iter().copied(), |range, cell, resolver| {
             numbers.push(range, Cell { resolver, ..cell.unwrap_or_default() });
         });
-        let six = numbers.stretches.partition_point(|(range, _)| range.family() == Family::V4);
-        let (four, six) = numbers.stretches.split_at_checked(six).unwrap_or_default();
-        Self { v4: Index4::new(four, 0), v6: Index6::new(six, 0), all: numbers.all, targets }
+        Self::laid(&numbers.stretches, numbers.all, targets)
+    }
+
+    /// Those of the table alone: a cell for each answer, behind that of the addresses in none.
+    fn of_table(served: &Served, targets: Targets<'a>) -> Self {
+        let stretches: Vec<(Range, u32)> =
+            served.rows().iter().map(|(range, answer)| (*range, answer + 1)).collect();
+        let answers = (0..).zip(served.answers()).map(|(answer, _)| Some(answer));
+        let cells = std::iter::once(None).chain(answers);
+        let all = cells.map(|answer| Cell { answer, ..Cell::default() }).collect();
+        Self::laid(&stretches, all, targets)
+    }
+
+    /// `stretches` by family and first address, with the numbers of their cells.
+    fn laid(stretches: &[(Range, u32)], all: Vec<Cell>, targets: Targets<'a>) -> Self {
+        let six = stretches.partition_point(|(range, _)| range.family() == Family::V4);
+        let (four, six) = stretches.split_at_checked(six).unwrap_or_default();
+        Self { v4: Index4::new(four, 0), v6: Index6::new(six, 0), all, targets }
     }
 }
 

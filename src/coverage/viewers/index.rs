@@ -6,7 +6,7 @@
 
 use wide::u16x8;
 
-use crate::address::{Family, Range};
+use crate::address::{Family, Range, filled};
 
 /// How many bits of an address are left below its place: few, so that a place has few
 /// stretches even where pools are small.
@@ -40,30 +40,15 @@ impl Index4 {
     /// Stretches of IPv4 in order, disjoint; what is in none gets the cell `gap`.
     pub(super) fn new(stretches: &[(Range, u32)], gap: u32) -> Self {
         let all = filled(Family::V4, stretches, gap);
-        let mut upper = Vec::with_capacity(PLACES as usize + 1);
-        let mut words: Vec<u32> = Vec::with_capacity(PLACES as usize + 2 * all.len() + AT_ONCE);
-        let mut rest = all.iter().map(|(start, cell)| (*start as u32, *cell)).peekable();
-        let mut cell = gap;
-        let mut cells = Vec::new();
-        for place in 0..PLACES {
-            upper.push(words.len() as u32);
-            if let Some((_, first)) = rest.next_if(|(start, _)| *start == place << BELOW) {
-                cell = first;
+        let (upper, words) = match cell_limit(&all) <= u32::from(u16::MAX) {
+            true => {
+                let (upper, words) = words_of(&all, |word| word as u16);
+                (upper, Words::Narrow(words))
             }
-            cells.push(cell);
-            while let Some((start, within)) = rest.next_if(|(start, _)| start >> BELOW == place) {
-                words.push(start & LOWER);
-                cells.push(within);
-                cell = within;
+            false => {
+                let (upper, words) = words_of(&all, |word| word);
+                (upper, Words::Wide(words))
             }
-            words.append(&mut cells);
-        }
-        upper.push(words.len() as u32);
-        words.extend([0; AT_ONCE]);
-        let narrow = cell_limit(&all) <= u32::from(u16::MAX);
-        let words = match narrow {
-            true => Words::Narrow(words.into_iter().map(|word| word as u16).collect()),
-            false => Words::Wide(words),
         };
         Self { upper, words }
     }
@@ -102,6 +87,40 @@ impl Index4 {
 
 /// The lower bits of an address.
 const LOWER: u32 = (1 << BELOW) - 1;
+
+/// The places of the first level, and their words.
+fn words_of<T: Clone + Default>(all: &[(u128, u32)], word: impl Fn(u32) -> T) -> (Vec<u32>, Vec<T>) {
+    let mut upper = Vec::with_capacity(PLACES as usize + 1);
+    let mut words: Vec<T> = Vec::with_capacity(PLACES as usize + 2 * all.len() + AT_ONCE);
+    let mut rest = all.iter().map(|(start, cell)| (*start as u32, *cell)).peekable();
+    let mut cell = 0;
+    let mut cells = Vec::new();
+    loop {
+        // Most places have no start, and the cell of the one before.
+        let place = upper.len() as u32;
+        let next = rest.peek().map_or(PLACES, |(start, _)| start >> BELOW);
+        let (from, count) = (words.len() as u32, next - place);
+        upper.extend(from..from + count);
+        words.resize((from + count) as usize, word(cell));
+        if next == PLACES {
+            break;
+        }
+        upper.push(words.len() as u32);
+        if let Some((_, first)) = rest.next_if(|(start, _)| *start == next << BELOW) {
+            cell = first;
+        }
+        cells.push(word(cell));
+        while let Some((start, within)) = rest.next_if(|(start, _)| start >> BELOW == next) {
+            words.push(word(start & LOWER));
+            cells.push(word(within));
+            cell = within;
+        }
+        words.append(&mut cells);
+    }
+    upper.push(words.len() as u32);
+    words.resize(words.len() + AT_ONCE, T::default());
+    (upper, words)
+}
 
 fn cell_limit(all: &[(u128, u32)]) -> u32 {
     all.iter().map(|(_, cell)| *cell).max().unwrap_or(0)
@@ -175,28 +194,6 @@ impl Index6 {
         let behind = within.partition_point(|start| *start <= address);
         self.cells.get(from + behind).copied().unwrap_or(0)
     }
-}
-
-/// Start and cell of each stretch, gaps included: the first starts at 0.
-fn filled(family: Family, stretches: &[(Range, u32)], gap: u32) -> Vec<(u128, u32)> {
-    let mut all: Vec<(u128, u32)> = Vec::with_capacity(stretches.len() * 2 + 1);
-    let mut push = |start: u128, cell: u32| {
-        if all.last().is_none_or(|(_, last)| *last != cell) {
-            all.push((start, cell));
-        }
-    };
-    let mut next = Some(0);
-    for (range, cell) in stretches {
-        if let Some(start) = next.filter(|start| *start < range.first_bits()) {
-            push(start, gap);
-        }
-        push(range.first_bits(), *cell);
-        next = range.last_bits().checked_add(1).filter(|next| *next <= family.max());
-    }
-    if let Some(start) = next {
-        push(start, gap);
-    }
-    all
 }
 
 #[cfg(test)]

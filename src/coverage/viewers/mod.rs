@@ -22,6 +22,7 @@ mod report;
 mod resolvers;
 mod scan;
 mod shape;
+mod stamp;
 mod svg;
 mod text;
 mod times;

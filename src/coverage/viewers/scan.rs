@@ -1,6 +1,6 @@
 //! Lines to counts.
 
-use memchr::{memchr, memchr_iter};
+use memchr::memchr;
 use serde::Serialize;
 
 use super::address::{WINDOW, Written, in_field, v4_window};
@@ -9,6 +9,7 @@ use super::count::{BATCH, Counter};
 use super::ends::{Ends, STRIP};
 use super::line::v4_line;
 use super::shape::{Reading, TimePlace, fields, in_brackets, shown};
+use super::stamp::{Stamp, are_seconds};
 use super::times::Times;
 
 /// How many unreadable lines are shown.
@@ -41,6 +42,8 @@ pub(super) struct Scan<'a> {
     pub(super) lines: Lines,
     /// The last time in brackets, its seconds left out, and what it is.
     minute: Option<([u8; 23], Option<i64>)>,
+    /// What the last line had behind its address.
+    stamp: Option<Stamp>,
 }
 
 impl<'a> Scan<'a> {
@@ -51,7 +54,7 @@ impl<'a> Scan<'a> {
             Reading::Json { timed, .. } => *timed,
         };
         let times = timed.then(Times::new);
-        Self { reading, counter, times, lines: Lines::default(), minute: None }
+        Self { reading, counter, times, lines: Lines::default(), minute: None, stamp: None }
     }
 
     /// Takes a piece of whole lines.
@@ -116,25 +119,54 @@ impl<'a> Scan<'a> {
 
     /// Lines that begin with an address.
     fn leading(&mut self, piece: &[u8], time: TimePlace) {
-        let mut from = 0;
-        // The last line of the file may lack its end.
-        let open = (!piece.ends_with(b"\n")).then_some(piece.len());
-        for end in memchr_iter(b'\n', piece).chain(open) {
-            let line = piece.get(from..end).unwrap_or_default();
-            let quick = piece.get(from..).and_then(|rest| rest.first_chunk::<WINDOW>()).and_then(|window| {
+        let mut rest = piece;
+        while !rest.is_empty() {
+            let quick = rest.first_chunk::<WINDOW>().and_then(|window| {
                 let (address, length) = v4_window(window)?;
                 matches!(window.get(length), Some(b' ' | b'\t')).then_some((address, length))
             });
-            match quick {
-                Some((address, length)) => {
-                    self.lines.all += 1;
+            let Some((address, length)) = quick else {
+                let (line, behind) = cut(rest);
+                self.line(line);
+                rest = behind;
+                continue;
+            };
+            self.lines.all += 1;
+            let behind = rest.get(length..).unwrap_or_default();
+            rest = match self.stamped(behind) {
+                Some(stamp) => cut(behind.get(stamp..).unwrap_or_default()).1,
+                None => {
+                    let (line, next) = cut(rest);
                     self.at(line, length, time);
-                    self.counter.v4(address);
+                    self.stamp = self.stamp_of(line.get(length..).unwrap_or_default(), time);
+                    next
                 }
-                None => self.line(line),
-            }
-            from = end + 1;
+            };
+            self.counter.v4(address);
         }
+    }
+
+    /// Takes the time of a line that has that of the one before, to the minute; gives how far
+    /// that is. A line that has not gives nothing.
+    #[inline(always)]
+    fn stamped(&mut self, behind: &[u8]) -> Option<usize> {
+        let stamp = self.stamp.as_ref()?;
+        if !stamp.fits(behind.first_chunk()?) {
+            return None;
+        }
+        if let Some(times) = &mut self.times {
+            times.at(stamp.second, &mut self.counter);
+        }
+        Some(stamp.length)
+    }
+
+    /// What a line has behind its address, for the next line to be held against.
+    fn stamp_of(&mut self, behind: &[u8], time: TimePlace) -> Option<Stamp> {
+        if time != TimePlace::Brackets {
+            return None;
+        }
+        let second = self.minute(behind);
+        Stamp::of(behind, second)
     }
 
     /// The time of a line of fields, looked for from a place on.
@@ -155,7 +187,8 @@ impl<'a> Scan<'a> {
     fn minute(&mut self, line: &[u8]) -> Option<i64> {
         let text = in_brackets(line)?;
         let (head, zone) = (text.first_chunk::<17>()?, text.last_chunk::<6>()?);
-        if let Some((key, second)) = &self.minute
+        let within = text.get(17) == Some(&b':') && text.get(18..).is_some_and(are_seconds);
+        if let Some((key, second)) = self.minute.as_ref().filter(|_| within)
             && key.first_chunk::<17>() == Some(head)
             && key.last_chunk::<6>() == Some(zone)
         {
@@ -164,7 +197,9 @@ impl<'a> Scan<'a> {
         let mut key = [0; 23];
         key.iter_mut().zip(head.iter().chain(zone)).for_each(|(to, from)| *to = *from);
         let second = clock::seconds(text);
-        self.minute = Some((key, second));
+        if within {
+            self.minute = Some((key, second));
+        }
         second
     }
 
@@ -230,4 +265,67 @@ impl<'a> Scan<'a> {
 fn cut(text: &[u8]) -> (&[u8], &[u8]) {
     let end = memchr(b'\n', text).unwrap_or(text.len());
     (text.get(..end).unwrap_or_default(), text.get(end + 1..).unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::coverage::viewers::cells::Cells;
+    use crate::coverage::{Answer, Known, Served};
+
+    fn line() -> impl Strategy<Value = String> {
+        let address = prop_oneof![
+            4 => any::<u32>().prop_map(|bits| std::net::Ipv4Addr::from_bits(bits).to_string()),
+            1 => any::<u128>().prop_map(|bits| std::net::Ipv6Addr::from_bits(bits).to_string()),
+            1 => "[0-9.:]{0,16}",
+            1 => Just("::ffff:10.0.0.1".to_owned()),
+        ];
+        let time = prop_oneof![
+            6 => (0u8..62, 0u8..3).prop_map(|(s, m)| format!("[10/Oct/2025:13:5{m}:{s:02} +0200]")),
+            1 => "\\[10/Oct/2025:13:55:[0-9x]{0,3} [+-]0[0-2]00\\]?",
+            1 => Just("-".to_owned()),
+            1 => "[\\[\\]a-z]{0,8}",
+        ];
+        let between = prop_oneof![6 => Just(" - - "), 1 => Just("\t- [x "), 1 => Just(""), 1 => Just(" - a-rather-long-name-of-a-user ")];
+        let rest = prop_oneof![4 => Just(" \"GET /a HTTP/1.1\" 200 17 \"-\" \"player\""), 1 => Just(""), 1 => Just("\r")];
+        let whole = (address, between, time, rest).prop_map(|(a, b, t, r)| format!("{a}{b}{t}{r}"));
+        prop_oneof![12 => whole, 1 => Just(String::new()), 1 => Just("# a remark".to_owned())]
+    }
+
+    type Told = (Lines, Vec<u64>, Vec<u64>, Vec<(i64, u64)>, u64);
+
+    fn told(mut scan: Scan<'_>) -> Told {
+        scan.finish();
+        let times = scan.times.as_ref().unwrap();
+        let steps = times.steps().map(|(start, sums)| (start, sums.all)).collect();
+        (scan.lines.clone(), scan.counter.v4.clone(), scan.counter.v6.clone(), steps, times.untimed().all)
+    }
+
+    proptest! {
+        #[test]
+        fn lines_that_begin_with_an_address_are_read_as_any_line(lines in vec(line(), 0..60), open in any::<bool>()) {
+            let answer = Answer::new("b".into(), None, None, false);
+            let half = vec![("0.0.0.0/1".parse().unwrap(), 0)];
+            let (served, known) = (Served::of_ranges(&"s".into(), half, vec![answer]), Known::default());
+            let cells = Cells::new(&served, None, &known, None);
+            let reading = || Reading::Fields { number: 0, separator: None, time: TimePlace::Brackets };
+            let mut text = lines.join("\n");
+            if !open && !lines.is_empty() {
+                text.push('\n');
+            }
+            let mut quick = Scan::new(reading(), Counter::new(&cells));
+            quick.piece(text.as_bytes());
+            let mut thorough = Scan::new(reading(), Counter::new(&cells));
+            let mut rest = text.as_bytes();
+            while !rest.is_empty() {
+                let (line, behind) = cut(rest);
+                thorough.line(line);
+                rest = behind;
+            }
+            prop_assert_eq!(told(quick), told(thorough));
+        }
+    }
 }

@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use smallvec::SmallVec;
+
 use super::super::descriptor::{Exclude, Own};
 use super::super::field::Field;
 use super::super::rejected::{Reject, RejectReason};
@@ -34,7 +36,7 @@ pub(super) fn apply<'r, 'a>(
         }
         match outcome {
             Ok(found) => {
-                excluded.entry(group(rule, row)).or_default().extend(&found.ranges);
+                excluded.entry(group(rule, row)).or_default().extend(found.ranges.iter());
                 taken.push(*row);
                 false
             }
@@ -71,7 +73,8 @@ fn neither(rule: &Exclude, row: &Row<'_>) -> Option<Reject> {
 
 fn narrow(outcome: &mut Outcome, excluded: &[Range]) {
     let Ok(found) = outcome else { return };
-    let left: Vec<Range> = found.ranges.iter().flat_map(|range| without(*range, excluded)).collect();
+    let left: SmallVec<[Range; 1]> =
+        found.ranges.iter().flat_map(|range| without(*range, excluded)).collect();
     if left.is_empty() {
         let reject = Reject::new(RejectReason::Excluded, "all of it is excluded by other rows");
         *outcome = Err((Some(found.pool.clone()), reject));

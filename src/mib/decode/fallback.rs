@@ -29,8 +29,11 @@ struct Had {
 }
 
 impl Decoder<'_> {
-    /// For each row of a table whether it counts.
+    /// For each row of a table whether it counts; nothing where all do.
     pub(super) fn standing(&self, at: usize, ranges: &Ranges) -> Vec<Stands> {
+        if ranges.fallbacks.is_empty() {
+            return Vec::new();
+        }
         let rows = &self.rows[at].rows;
         let mut standing = vec![Stands::Counts; rows.len()];
         for fallback in &ranges.fallbacks {

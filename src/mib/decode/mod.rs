@@ -25,6 +25,7 @@ use super::fault::Fault;
 use super::rejected::{Reject, RejectReason, Rejected, dotted};
 use super::text::Encoding;
 use serde::Serialize;
+use smallvec::SmallVec;
 
 use crate::address::Range;
 use crate::snmp::{Outcome, TableRead};
@@ -138,7 +139,8 @@ struct Decoder<'a> {
 
 /// What one row says.
 struct Found {
-    ranges: Vec<Range>,
+    /// Mostly one.
+    ranges: SmallVec<[Range; 1]>,
     pool: PoolName,
     vrf: Name,
     size: Option<u64>,
@@ -214,9 +216,15 @@ impl Decoder<'_> {
     }
 
     fn ranges(&self, at: usize, ranges: &Ranges, decoded: &mut DecodedTable) {
+        let rows = &self.rows[at].rows;
+        decoded.table.listed.reserve(rows.len());
         let mut found = Vec::new();
-        for (row, stands) in self.rows[at].rows.iter().zip(self.standing(at, ranges)) {
-            match stands {
+        let mut standing = self.standing(at, ranges).into_iter();
+        for row in rows {
+            match standing.next().unwrap_or(Stands::Counts) {
+                Stands::Counts if ranges.exclude.is_none() => {
+                    decoded.take(self.row(row.arcs), self.found(at, ranges, row));
+                }
                 Stands::Counts => found.push((row, self.found(at, ranges, row))),
                 Stands::Better(better) => {
                     let better = &self.rows[better].table.name;
@@ -226,16 +234,14 @@ impl Decoder<'_> {
                 Stands::Refused(reject) => decoded.refuse(self.row(row.arcs), None, reject),
             }
         }
+        // Only where rows are taken out of others, they have to wait for each other.
         if let Some(rule) = &ranges.exclude {
             for taken in exclude::apply(rule, !self.rows[at].bad.is_empty(), &mut found) {
                 decoded.pass(taken.arcs, "taken out of the other rows of its group");
             }
         }
-        for (row, found) in found {
-            match found {
-                Ok(found) => decoded.list(self.row(row.arcs), found),
-                Err((pool, reject)) => decoded.refuse(self.row(row.arcs), pool, reject),
-            }
+        for (row, outcome) in found {
+            decoded.take(self.row(row.arcs), outcome);
         }
     }
 }
@@ -252,23 +258,35 @@ impl DecodedTable {
         Self { table, fault, detail, rows, rejected, passed, delegated: BTreeMap::new() }
     }
 
+    fn take(&mut self, row: table::Row, outcome: row::Outcome) {
+        match outcome {
+            Ok(found) => self.list(row, found),
+            Err((pool, reject)) => self.refuse(row, pool, reject),
+        }
+    }
+
     fn list(&mut self, row: table::Row, found: Found) {
         if let Some(length) = found.delegated_len {
             self.delegated.insert(row.clone(), length);
         }
-        for range in found.ranges {
-            self.table.listed.push(Listed {
-                table: self.table.name.clone(),
-                row: row.clone(),
-                space: None,
-                vrf: found.vrf.clone(),
-                pool: found.pool.clone(),
-                range,
-                size: found.size,
-                used: found.used,
-                standing: Standing::Listed,
-            });
-        }
+        let Found { ranges, pool, vrf, size, used, .. } = found;
+        let table = self.table.name.clone();
+        let listed = |range| Listed {
+            table,
+            row,
+            space: None,
+            vrf,
+            pool,
+            range,
+            size,
+            used,
+            standing: Standing::Listed,
+        };
+        // The last one needs no copy, and mostly is the only one.
+        let Some((last, before)) = ranges.split_last() else { return };
+        let last = listed(*last);
+        self.table.listed.extend(before.iter().map(|range| Listed { range: *range, ..last.clone() }));
+        self.table.listed.push(last);
     }
 
     fn pass(&mut self, index: &[u32], why: impl Into<String>) {

@@ -1,5 +1,9 @@
 //! What one row says.
 
+use std::borrow::Cow;
+
+use smallvec::smallvec;
+
 use super::super::cell::bits_set;
 use super::super::descriptor::{Only, Own, Pool, RangeKind, Ranges, Ref, Vrf};
 use super::super::field::{Field, Kind};
@@ -52,7 +56,7 @@ impl Decoder<'_> {
         };
         let (size, used) = (count(ranges.size), count(ranges.used));
         let delegated_len = self.delegated_len(at, ranges, row, range);
-        Ok(Found { ranges: vec![range], pool, vrf, size, used, delegated_len })
+        Ok(Found { ranges: smallvec![range], pool, vrf, size, used, delegated_len })
     }
 
     /// The range by the first kind that is for the row and whose addresses are set.
@@ -141,9 +145,14 @@ impl Decoder<'_> {
         (range.span() >= (u128::MAX >> length)).then_some(length)
     }
 
-    fn octets(&self, at: usize, row: &Row<'_>, field: Ref) -> Result<Vec<u8>, Reject> {
+    fn octets<'r>(&self, at: usize, row: &'r Row<'_>, field: Ref) -> Result<Cow<'r, [u8]>, Reject> {
+        if let Ref::Own(own) = field
+            && let Some(text) = self.rows[at].text(row, own)
+        {
+            return Ok(Cow::Borrowed(text));
+        }
         match self.field(at, row, field)? {
-            Field::Octets(octets) => Ok(octets),
+            Field::Octets(octets) => Ok(Cow::Owned(octets)),
             other => Err(Reject::new(RejectReason::BadCell, format!("{other} is no text"))),
         }
     }

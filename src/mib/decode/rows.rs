@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use super::super::cell;
+use super::super::cell::{self, ColumnForm};
 use super::super::descriptor::{On, Otherwise, Own, Table};
 use super::super::field::Field;
-use super::super::index::{self, IndexError};
+use super::super::index::{self, Fields, IndexError};
 use super::super::rejected::{Reject, RejectReason};
 use super::Read;
-use crate::snmp::Value;
+use crate::snmp::{Cells, ValueRef};
 
 /// The rows of one table, in the router's order.
 pub(super) struct Rows<'a> {
@@ -21,14 +21,15 @@ pub(super) struct Rows<'a> {
 /// One row.
 pub(super) struct Row<'a> {
     pub(super) arcs: &'a [u32],
-    pub(super) parts: Vec<Field>,
-    cells: &'a [Option<Value>],
+    pub(super) parts: Fields,
+    cells: Cells<'a>,
 }
 
 impl<'a> Rows<'a> {
     pub(super) fn new(table: &'a Table, read: Option<&'a Read>) -> Self {
-        let mut rows = Self { table, rows: Vec::new(), bad: Vec::new() };
-        for (arcs, cells) in read.iter().flat_map(|read| &read.table.rows) {
+        let count = read.map_or(0, |read| read.table.rows.len());
+        let mut rows = Self { table, rows: Vec::with_capacity(count), bad: Vec::new() };
+        for (arcs, cells) in read.iter().flat_map(|read| read.table.rows.iter()) {
             match index::decode(&table.parts, arcs) {
                 Ok(parts) => rows.rows.push(Row { arcs, parts, cells }),
                 Err(error) => rows.bad.push((arcs, error)),
@@ -55,18 +56,28 @@ impl<'a> Rows<'a> {
         }
     }
 
+    /// The octets of a column of text, where the row has them; for everything else, and all
+    /// that is wrong, there is `field`.
+    pub(super) fn text<'r>(&self, row: &'r Row<'_>, field: Own) -> Option<&'r [u8]> {
+        let Own::Column(at) = field else { return None };
+        match (self.table.columns.get(at)?.form, row.cells.get(at)?) {
+            (ColumnForm::Text, ValueRef::Octets(octets)) => Some(octets),
+            _ => None,
+        }
+    }
+
     fn cell(&self, row: &Row<'_>, at: usize) -> Result<Field, Reject> {
         let column = &self.table.columns[at];
         let place = || format!("column {} ({}) of {}", column.number, column.name, self.table.name);
         let value = match row.cells.get(at) {
-            Some(Some(Value::NoSuchObject | Value::NoSuchInstance | Value::EndOfMibView) | None) | None => {
+            Some(ValueRef::NoSuchObject | ValueRef::NoSuchInstance | ValueRef::EndOfMibView) | None => {
                 return match column.otherwise {
                     Some(Otherwise::Number(number)) => Ok(Field::Integer(number)),
                     Some(Otherwise::Field(other)) => self.field(row, other),
                     None => Err(Reject::new(RejectReason::MissingCell, format!("{} is missing", place()))),
                 };
             }
-            Some(Some(value)) => value,
+            Some(value) => value,
         };
         let kind = match column.form.address_type() {
             Some(field) => match self.field(row, field)? {
@@ -133,7 +144,7 @@ impl Joined {
         for (number, row) in there.rows.iter().enumerate() {
             let key = match on {
                 On::WholeIndex => vec![Field::Arcs(row.arcs.to_vec())],
-                On::Index(_) => row.parts.clone(),
+                On::Index(_) => row.parts.to_vec(),
                 On::Single => Vec::new(),
                 // A row whose name cannot be read is joined to nothing.
                 On::Column { column, .. } => match there.field(row, Own::Column(*column)) {

@@ -14,6 +14,7 @@ use tokio::net::UdpSocket;
 use tokio::runtime::Handle;
 use tokio::task::JoinHandle;
 
+use super::outbox::{Letter, Outbox};
 use super::{Switchboard, unpoisoned};
 
 /// What the kernel is asked to buffer per socket: the answers of a few hundred routers at
@@ -50,7 +51,7 @@ impl Sockets {
 
     /// The socket that a datagram to `peer` leaves by. One for a source is opened at its
     /// first use, and stays.
-    pub(super) fn towards(&self, peer: SocketAddr, source: Option<IpAddr>) -> io::Result<Arc<UdpSocket>> {
+    pub(super) fn towards(&self, peer: SocketAddr, source: Option<IpAddr>) -> io::Result<Way> {
         if let Some(source) = source.map(|source| source.to_canonical()) {
             return self.from(source).map_err(|error| {
                 io::Error::new(error.kind(), format!("nothing can be sent from {source}: {error}"))
@@ -59,40 +60,63 @@ impl Sockets {
         let reading = if peer.is_ipv4() { &self.v4 } else { &self.v6 };
         let family = if peer.is_ipv4() { "IPv4" } else { "IPv6" };
         let none = || io::Error::other(format!("this host has no {family}"));
-        reading.as_ref().map(|reading| Arc::clone(&reading.socket)).ok_or_else(none)
+        reading.as_ref().map(|reading| reading.way.clone()).ok_or_else(none)
     }
 
-    fn from(&self, source: IpAddr) -> io::Result<Arc<UdpSocket>> {
+    fn from(&self, source: IpAddr) -> io::Result<Way> {
         let mut sourced = unpoisoned(&self.sourced);
         if let Some(reading) = sourced.get(&source) {
-            return Ok(Arc::clone(&reading.socket));
+            return Ok(reading.way.clone());
         }
         let reading = Reading::open(source, &self.switchboard)?;
-        let socket = Arc::clone(&reading.socket);
+        let way = reading.way.clone();
         sourced.insert(source, reading);
-        Ok(socket)
+        Ok(way)
     }
 }
 
-/// A socket, and the task that reads it until this is dropped.
+/// The way out: by a socket, at once or with others.
+#[derive(Clone, Debug)]
+pub(super) struct Way {
+    socket: Arc<UdpSocket>,
+    outbox: Arc<Outbox>,
+}
+
+impl Way {
+    /// Sends a datagram at once.
+    pub(super) async fn send_to(&self, datagram: &[u8], peer: SocketAddr) -> io::Result<()> {
+        self.socket.send_to(datagram, peer).await.map(|_| ())
+    }
+
+    /// Sends it with others, soon.
+    pub(super) fn post(&self, letter: Letter) {
+        self.outbox.post(letter);
+    }
+}
+
+/// A socket, and the tasks that read it and write to it until this is dropped.
 #[derive(Debug)]
 struct Reading {
-    socket: Arc<UdpSocket>,
+    way: Way,
     reader: JoinHandle<()>,
+    writer: JoinHandle<()>,
 }
 
 impl Reading {
     fn open(address: IpAddr, switchboard: &Arc<Switchboard>) -> io::Result<Self> {
         let runtime = Handle::try_current().map_err(io::Error::other)?;
-        let socket = Arc::new(bind(address)?);
-        let reader = runtime.spawn(read(Arc::clone(&socket), Arc::clone(switchboard)));
-        Ok(Self { socket, reader })
+        let way = Way { socket: Arc::new(bind(address)?), outbox: Arc::default() };
+        let reader = runtime.spawn(read(Arc::clone(&way.socket), Arc::clone(switchboard)));
+        let (writing, switchboard) = (way.clone(), Arc::clone(switchboard));
+        let writer = runtime.spawn(async move { writing.outbox.empty(writing.socket, switchboard).await });
+        Ok(Self { way, reader, writer })
     }
 }
 
 impl Drop for Reading {
     fn drop(&mut self) {
         self.reader.abort();
+        self.writer.abort();
     }
 }
 

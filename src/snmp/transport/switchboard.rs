@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::future::poll_fn;
+use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -21,6 +22,8 @@ pub(in crate::snmp) enum Sound {
     Datagram(Vec<u8>),
     /// A datagram with the id of the request from somebody else.
     Stranger(SocketAddr),
+    /// The request could not be sent.
+    Unsent(io::Error),
 }
 
 /// A request that waits. Dropped, it waits no longer.
@@ -121,6 +124,17 @@ impl Switchboard {
         waiting.insert(id, one);
         drop(waiting);
         Pending { id, switchboard: Arc::clone(self) }
+    }
+
+    /// How many requests wait.
+    pub(super) fn waiting(&self) -> usize {
+        self.lock().len()
+    }
+
+    /// Tells a request that it could not be sent.
+    pub(super) fn unsent(&self, id: i32, error: io::Error) {
+        let waker = self.lock().get_mut(&id).and_then(|one| one.hear(Sound::Unsent(error)));
+        waker.into_iter().for_each(Waker::wake);
     }
 
     /// Gives datagrams to those who wait for them.

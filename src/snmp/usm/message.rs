@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::keys::Keys;
 use crate::snmp::ber::{self, Malformed, Reader, SEQUENCE};
 use crate::snmp::encode::Writer;
-use crate::snmp::message::{Pdu, PduKind, VERSION_3, read_pdu};
+use crate::snmp::message::{List, Pdu, PduKind, VERSION_3, Varbind, read_pdu};
 
 const FLAG_AUTH: u8 = snmp2::snmp::V3_MSG_FLAGS_AUTH;
 const FLAG_PRIVACY: u8 = snmp2::snmp::V3_MSG_FLAGS_PRIVACY;
@@ -144,14 +144,14 @@ impl Incoming<'_> {
 
 /// A PDU with its context.
 #[derive(Debug)]
-pub(in crate::snmp) struct ScopedPdu<'a> {
+pub(in crate::snmp) struct ScopedPdu<'a, L = Vec<Varbind>> {
     pub(in crate::snmp) engine_id: &'a [u8],
     pub(in crate::snmp) context: &'a [u8],
-    pub(in crate::snmp) pdu: Pdu,
+    pub(in crate::snmp) pdu: Pdu<L>,
 }
 
 /// A scoped PDU (RFC 3412, 6); what stands behind it is padding.
-pub(in crate::snmp) fn read_scoped_pdu(octets: &[u8]) -> Result<ScopedPdu<'_>, Malformed> {
+pub(in crate::snmp) fn read_scoped_pdu<L: List>(octets: &[u8]) -> Result<ScopedPdu<'_, L>, Malformed> {
     let mut scoped = Reader::new(octets).expect(SEQUENCE, "the scoped PDU")?.reader();
     let engine_id = scoped.octets("the context's engine id")?;
     let context = scoped.octets("the context's name")?;
@@ -162,6 +162,11 @@ pub(in crate::snmp) fn read_scoped_pdu(octets: &[u8]) -> Result<ScopedPdu<'_>, M
 
 /// The PDU of a scoped PDU.
 pub(in crate::snmp) fn read_scoped(octets: &[u8]) -> Result<Pdu, Malformed> {
+    read_scoped_as(octets)
+}
+
+/// The same, its varbinds kept in another way.
+pub(in crate::snmp) fn read_scoped_as<L: List>(octets: &[u8]) -> Result<Pdu<L>, Malformed> {
     read_scoped_pdu(octets).map(|scoped| scoped.pdu)
 }
 

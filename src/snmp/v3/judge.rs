@@ -4,6 +4,7 @@ use tokio::time::Instant;
 
 use super::{Known, Said};
 use crate::snmp::ber::Malformed;
+use crate::snmp::binds::Binds;
 use crate::snmp::exchange::Verdict;
 use crate::snmp::message::{Pdu, PduKind};
 use crate::snmp::report::Report;
@@ -71,7 +72,7 @@ impl Judge<'_> {
         if !message.verify(keys) {
             return ignore(Reason::Timeout, "an answer with a wrong digest came, and no other");
         }
-        let pdu = match message.scoped(Some(keys)).and_then(|octets| usm::read_scoped(&octets)) {
+        let pdu = match message.scoped(Some(keys)).and_then(|octets| usm::read_scoped_as::<Binds>(&octets)) {
             Ok(pdu) => pdu,
             Err(error) => return malformed(&error),
         };
@@ -101,7 +102,7 @@ impl Judge<'_> {
     /// Without a signature only Reports are heard, and answers to users without one.
     fn judge_plain(&self, message: &Incoming<'_>) -> Verdict<Said> {
         let signs = self.keys.is_some();
-        let pdu = match message.scoped(None).and_then(|octets| usm::read_scoped(&octets)) {
+        let pdu = match message.scoped(None).and_then(|octets| usm::read_scoped_as::<Binds>(&octets)) {
             Ok(pdu) => pdu,
             Err(error) if signs => return unreadable(&error),
             Err(error) => return malformed(&error),
@@ -120,7 +121,7 @@ impl Judge<'_> {
 
     /// A Report that anybody may have written. It changes nothing that is known; where the
     /// agent has been heard to know us, the true answer may still come.
-    fn plain_report(&self, pdu: &Pdu) -> Verdict<Said> {
+    fn plain_report(&self, pdu: &Pdu<Binds>) -> Verdict<Said> {
         let report = Report::of(pdu);
         let failure = report.failure(self.user, pdu);
         match report {
@@ -149,7 +150,7 @@ impl Judge<'_> {
         }
     }
 
-    fn response(&self, pdu: Pdu) -> Verdict<Said> {
+    fn response(&self, pdu: Pdu<Binds>) -> Verdict<Said> {
         if pdu.kind != PduKind::Response || pdu.request_id != self.id {
             return ignore(Reason::Malformed, "what came is no Response to the request");
         }

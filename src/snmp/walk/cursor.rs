@@ -1,20 +1,23 @@
 //! The pure half of a walk: which OIDs to ask for next, and what an answer's varbinds mean.
 
-use std::collections::BTreeMap;
-
 use super::moment::Together;
+use super::rows::{Full, Rows};
 use super::{Failure, Reason};
-use crate::snmp::message::Varbind;
-use crate::snmp::{Columns, Oid, Value};
-
-/// Rows by index, cells in the order of the columns.
-pub(super) type Rows = BTreeMap<Vec<u32>, Vec<Option<Value>>>;
+use crate::snmp::ber;
+use crate::snmp::binds::Bind;
+use crate::snmp::encode::oid_octets;
+use crate::snmp::{Columns, Oid, ValueRef};
 
 /// Where the walk stands in one column.
 #[derive(Debug)]
 pub(super) struct Cursor {
     root: Oid,
-    last: Oid,
+    /// The root as names under it begin; none where it has no such form.
+    octets: Option<Vec<u8>>,
+    /// How far the walk has come, as an index of a row.
+    position: Vec<u32>,
+    /// The number of that row.
+    row: Option<u32>,
     pub(super) ended: bool,
 }
 
@@ -30,6 +33,8 @@ pub(super) struct Walk {
     pub(super) behind: Option<Oid>,
     /// Columns whose cells must be of one moment.
     pub(super) together: Vec<Together>,
+    /// The index of the row that is being looked at.
+    index: Vec<u32>,
 }
 
 /// The columns that one question is about.
@@ -52,9 +57,9 @@ impl Walk {
     }
 
     fn new(entry: Oid, roots: Vec<Oid>) -> Self {
-        let cursor = |root: Oid| Cursor { last: root.clone(), root, ended: false };
-        let cursors = roots.into_iter().map(cursor).collect();
-        Self { entry, cursors, rows: Rows::new(), inside: false, behind: None, together: Vec::new() }
+        let cursors: Vec<Cursor> = roots.into_iter().map(Cursor::new).collect();
+        let rows = Rows::new(cursors.len());
+        Self { entry, cursors, rows, inside: false, behind: None, together: Vec::new(), index: Vec::new() }
     }
 
     /// Whether nothing lies under the entry.
@@ -71,14 +76,19 @@ impl Walk {
         let open = || self.cursors.iter().enumerate().filter(|(_, cursor)| !cursor.ended);
         let (behind, _) = open().min_by_key(|(_, cursor)| cursor.position())?;
         let group = open().filter(|(column, _)| column / size == behind / size);
-        let (columns, oids) = group.map(|(column, cursor)| (column, cursor.last.clone())).unzip();
+        let (columns, oids) = group.map(|(column, cursor)| (column, cursor.last())).unzip();
         Some(Asked { columns, oids })
     }
 
     /// Takes the varbinds of a proper answer to `asked`; `bulk` where it was a GETBULK.
-    pub(super) fn take(&mut self, asked: &Asked, varbinds: Vec<Varbind>, bulk: bool) -> Result<(), Failure> {
+    pub(super) fn take<'b>(
+        &mut self,
+        asked: &Asked,
+        binds: impl ExactSizeIterator<Item = Bind<'b>>,
+        bulk: bool,
+    ) -> Result<(), Failure> {
         let columns = asked.columns.len();
-        let count = varbinds.len();
+        let count = binds.len();
         if count == 0 || (!bulk && count != columns) {
             let detail = format!("{count} varbinds came for {columns} asked, without an error");
             return Err(Failure::new(Reason::Malformed, detail));
@@ -86,67 +96,104 @@ impl Walk {
         // A last repetition that was cut short is asked for again, so that the cells of its
         // row still come from one answer.
         let whole = if count < columns { count } else { count - count % columns };
-        for (varbind, column) in varbinds.into_iter().take(whole).zip(asked.columns.iter().cycle()) {
-            self.take_one(*column, varbind)?;
+        for (bind, column) in binds.take(whole).zip(asked.columns.iter().cycle()) {
+            self.take_one(*column, bind)?;
         }
         self.together.iter_mut().for_each(|together| together.note(&self.cursors));
         Ok(())
     }
 
-    fn take_one(&mut self, column: usize, varbind: Varbind) -> Result<(), Failure> {
-        let width = self.cursors.len();
+    fn take_one(&mut self, column: usize, bind: Bind<'_>) -> Result<(), Failure> {
+        let Some(cursor) = self.cursors.get_mut(column).filter(|cursor| !cursor.ended) else { return Ok(()) };
+        if is_exception(bind.tag) {
+            match ValueRef::read(bind.tag, bind.octets) {
+                ValueRef::EndOfMibView => {
+                    cursor.ended = true;
+                    return Ok(());
+                }
+                ValueRef::NoSuchObject | ValueRef::NoSuchInstance => {
+                    let detail = format!("{} came with noSuchObject or noSuchInstance in a walk", bind.oid());
+                    return Err(Failure::new(Reason::Malformed, detail));
+                }
+                _ => {}
+            }
+        }
+        if !cursor.is_under(bind.name, &mut self.index) {
+            return self.leave(column, &bind.oid());
+        }
+        if self.index <= cursor.position {
+            return Err(out_of_order(&cursor.last(), &bind.oid()));
+        }
+        self.inside = true;
+        let row = self.rows.row(&self.index, cursor.row).and_then(|row| {
+            self.rows.put(row, column, bind.tag.into(), bind.octets)?;
+            Ok(row)
+        });
+        match row {
+            Ok(row) => cursor.row = Some(row),
+            Err(Full) => return Err(Failure::new(Reason::TooLarge, "more rows than memory holds")),
+        }
+        cursor.position.clear();
+        cursor.position.extend_from_slice(&self.index);
+        Ok(())
+    }
+
+    /// A column ends by a name that does not lie under it, and behind what came before.
+    fn leave(&mut self, column: usize, name: &Oid) -> Result<(), Failure> {
         let Some(cursor) = self.cursors.get_mut(column) else { return Ok(()) };
-        if cursor.ended {
-            return Ok(());
+        let last = cursor.last();
+        if *name <= last {
+            return Err(out_of_order(&last, name));
         }
-        match varbind.value {
-            Value::EndOfMibView => {
-                cursor.ended = true;
-                return Ok(());
-            }
-            Value::NoSuchObject | Value::NoSuchInstance => {
-                let detail = format!("{} came with noSuchObject or noSuchInstance in a walk", varbind.oid);
-                return Err(Failure::new(Reason::Malformed, detail));
-            }
-            _ => {}
-        }
-        if varbind.oid <= cursor.last {
-            let detail = format!("OIDs do not grow: after {} came {}", cursor.last, varbind.oid);
-            return Err(Failure::new(Reason::OidOrder, detail));
-        }
-        if varbind.oid.suffix(&self.entry).is_some() {
+        if name.suffix(&self.entry).is_some() {
             self.inside = true;
         } else {
-            self.behind.get_or_insert_with(|| varbind.oid.clone());
+            self.behind.get_or_insert_with(|| name.clone());
         }
-        let Some(index) = varbind.oid.suffix(&cursor.root) else {
-            cursor.ended = true;
-            return Ok(());
-        };
-        // Most cells are of the last row, which is found without a search.
-        if self.rows.last_key_value().is_some_and(|(last, _)| last == index) {
-            if let Some(mut last) = self.rows.last_entry() {
-                put(last.get_mut(), column, varbind.value);
-            }
-        } else {
-            let row = self.rows.entry(index.to_vec()).or_insert_with(|| vec![None; width]);
-            put(row, column, varbind.value);
-        }
-        cursor.last = varbind.oid;
+        cursor.ended = true;
         Ok(())
     }
 }
 
-fn put(row: &mut [Option<Value>], column: usize, value: Value) {
-    if let Some(cell) = row.get_mut(column) {
-        *cell = Some(value);
-    }
+/// noSuchObject, noSuchInstance, endOfMibView.
+fn is_exception(tag: u8) -> bool {
+    (0x80..=0x82).contains(&tag)
+}
+
+fn out_of_order(last: &Oid, name: &Oid) -> Failure {
+    Failure::new(Reason::OidOrder, format!("OIDs do not grow: after {last} came {name}"))
 }
 
 impl Cursor {
+    fn new(root: Oid) -> Self {
+        let octets = oid_octets(&root);
+        // Names are compared by their octets where those of the root mean the root.
+        let octets = (ber::oid(&octets).as_ref() == Some(&root)).then_some(octets);
+        Self { root, octets, position: Vec::new(), row: None, ended: false }
+    }
+
     /// How far the walk has come, as an index of a row.
     pub(super) fn position(&self) -> &[u32] {
-        self.last.suffix(&self.root).unwrap_or_default()
+        &self.position
+    }
+
+    /// The last name that came, or the root.
+    fn last(&self) -> Oid {
+        self.root.child(&self.position)
+    }
+
+    /// Whether a name lies under the root. Then `index` is what stands behind that.
+    fn is_under(&self, name: &[u8], index: &mut Vec<u32>) -> bool {
+        index.clear();
+        if let Some(behind) = self.octets.as_ref().and_then(|octets| name.strip_prefix(octets.as_slice())) {
+            ber::arcs(behind, index);
+            return true;
+        }
+        // Other octets may still be the same arcs: a length is not always the shortest.
+        let Some(name) = ber::oid(name) else { return false };
+        let Some(behind) = name.suffix(&self.root) else { return false };
+        index.extend_from_slice(behind);
+        true
     }
 }
 

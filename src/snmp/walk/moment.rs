@@ -1,14 +1,10 @@
 //! Cells of one moment: the start and the end of a range must not be read before and after a
 //! change. What did not come in one answer is read again, and compared.
 
-use std::collections::BTreeMap;
-
 use super::cursor::Cursor;
+use super::rows::{self, Rows};
 use super::{Columns, Learnt, Outcome, Session, TableRead};
-use crate::snmp::{Context, Value};
-
-/// Rows by index, cells in the order of the columns.
-type Rows = BTreeMap<Vec<u32>, Vec<Option<Value>>>;
+use crate::snmp::Context;
 
 /// Columns whose cells make one thing, and the rows whose cells of them may have come in
 /// different answers.
@@ -123,17 +119,21 @@ impl Session {
 }
 
 /// Gives the rows that came apart their cells of one moment, or none.
-fn settle(rows: &mut Rows, group: &Together, again: &Rows, then: &Together) {
-    for (index, cells) in rows.iter_mut().filter(|(index, _)| group.is_apart(index)) {
-        let second = again.get(index);
+fn settle(table: &mut Rows, group: &Together, again: &Rows, then: &Together) {
+    for row in table.numbers() {
+        let index = table.index(row);
+        if !group.is_apart(index) {
+            continue;
+        }
+        let (twice, second) = (then.is_apart(index), again.find(index));
         for (place, column) in group.columns.iter().enumerate() {
-            let Some(cell) = cells.get_mut(*column) else { continue };
-            let new = second.and_then(|cells| cells.get(place).cloned().flatten());
+            let new = second.and_then(|second| again.raw(second, place));
+            let read = |(tag, octets)| rows::read(tag, octets);
             // What came apart a second time must at least be the same.
-            if !then.is_apart(index) || *cell == new {
-                *cell = new;
-            } else {
-                *cell = None;
+            match new {
+                Some(_) if twice && table.raw(row, *column).map(read) == new.map(read) => {}
+                Some((tag, octets)) if !twice && table.put(row, *column, tag, octets).is_ok() => {}
+                _ => table.clear(row, *column),
             }
         }
     }
@@ -142,6 +142,7 @@ fn settle(rows: &mut Rows, group: &Together, again: &Rows, then: &Together) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::snmp::Value;
     use crate::snmp::walk::cursor::tests::{bind, take, walk_together};
 
     const NONE: [u32; 0] = [];
@@ -187,8 +188,14 @@ mod tests {
             columns: vec![0, 1],
             apart: apart.iter().map(|(before, last)| (vec![*before], vec![*last])).collect(),
         };
-        let rows = |rows: &[(u32, i64, i64)]| -> Rows {
-            rows.iter().map(|(row, start, end)| (vec![*row], cells(*start, *end))).collect()
+        let rows = |rows: &[(u32, i64, i64)]| {
+            let mut read = Rows::new(2);
+            for (row, start, end) in rows {
+                for (column, cell) in cells(*start, *end).iter().enumerate() {
+                    read.set(&[*row], column, cell.as_ref());
+                }
+            }
+            read
         };
         let first = [(1, 10, 19), (2, 20, 99), (3, 30, 39), (4, 40, 49), (5, 50, 59)];
         let mut read = rows(&first);
@@ -198,6 +205,6 @@ mod tests {
         settle(&mut read, &group(&[(1, 5)]), &again, &group(&[(2, 4)]));
         let none = |start: Option<i64>| vec![start.map(Value::Integer), None];
         let expected = [cells(10, 19), cells(20, 29), none(Some(30)), cells(40, 49), none(None)];
-        assert_eq!(read.into_values().collect::<Vec<_>>(), expected);
+        assert_eq!(read.to_map().into_values().collect::<Vec<_>>(), expected);
     }
 }

@@ -50,15 +50,16 @@ impl Session {
         let (kind, tries) = (PduKind::GetBulk, 1);
         let question = Question { context, kind, once: &once, oids: &asked.oids, repetitions, tries };
         let before = self.line.cost.bytes;
-        let mut varbinds = self.ask(question).await.map_err(|fault| fault.failure)?.varbinds;
-        if varbinds.len() <= once.len() {
-            let detail = format!("{} varbinds came for {} objects and a table", varbinds.len(), once.len());
+        let binds = self.ask(question).await.map_err(|fault| fault.failure)?.varbinds;
+        if binds.len() <= once.len() {
+            let detail = format!("{} varbinds came for {} objects and a table", binds.len(), once.len());
             return Err(Fault::of(Failure::new(Reason::Malformed, detail), &question).failure);
         }
-        let objects: Vec<Varbind> = varbinds.drain(..once.len()).collect();
-        let whole = varbinds.len() as u64 >= asked.oids.len() as u64 * u64::from(repetitions);
-        walk.take(&asked, varbinds, true).map_err(|failure| Fault::of(failure, &question).failure)?;
-        stride.good(Good { whole, octets: self.line.cost.bytes - before });
+        let objects: Vec<Varbind> = binds.iter().take(once.len()).map(|bind| bind.decoded()).collect();
+        let cells = binds.behind(once.len());
+        let whole = cells.len() as u64 >= asked.oids.len() as u64 * u64::from(repetitions);
+        walk.take(&asked, cells, true).map_err(|failure| Fault::of(failure, &question).failure)?;
+        stride.good(Good { whole, octets: self.line.cost.bytes - before, quick: self.line.was_quick() });
         let values = objects
             .into_iter()
             .zip(scalars)

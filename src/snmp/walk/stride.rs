@@ -13,6 +13,13 @@ const FREE: u32 = 20;
 const MOST: u32 = 100;
 /// Answers larger than half of this, in octets, are not asked to grow.
 const LARGE: u64 = 16_384;
+/// A table that is known to have so many rows is asked for more at once, by an agent that
+/// answers quickly: up to as much as a datagram holds.
+const MANY: u64 = 2_000;
+/// The most repetitions that are ever asked for of such a table.
+const MOST_OF_MANY: u32 = 400;
+/// Larger than any datagram.
+const DATAGRAM: u64 = 65_536;
 
 /// What became of a question, as far as the size of the next one depends on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,6 +53,8 @@ pub(super) struct Stride {
     grows: bool,
     /// Whether that has failed.
     spoilt: bool,
+    /// Whether the table is known to have many rows.
+    many: bool,
     /// What is configured.
     most: u32,
     streak: u32,
@@ -58,6 +67,8 @@ pub(super) struct Good {
     pub(super) whole: bool,
     /// How large it was.
     pub(super) octets: u64,
+    /// Whether it came so soon that one of twice the size would come in good time.
+    pub(super) quick: bool,
 }
 
 impl Stride {
@@ -73,6 +84,7 @@ impl Stride {
             ceiling: if repetitions + 1 == most { repetitions } else { most.max(repetitions) },
             grows: most >= FREE && repetitions >= most,
             spoilt: false,
+            many: false,
             most,
             width: columns.clamp(1, MAX_WIDTH),
             proven: learnt,
@@ -86,6 +98,12 @@ impl Stride {
     /// Asks for a table of so many rows, and its end, at once, where what was learnt is at
     /// least half of that.
     pub(super) fn at_once(mut self, rows: u64) -> Self {
+        self.many = rows >= MANY;
+        if !self.many && self.repetitions > MOST.max(self.most) {
+            // It was a large table.
+            self.repetitions = MOST.max(self.most);
+            self.ceiling = self.repetitions;
+        }
         let whole = u32::try_from(rows + 1 + rows / 16).unwrap_or(u32::MAX);
         if self.grows && whole > self.repetitions && whole <= self.repetitions.saturating_mul(2).min(MOST) {
             self.repetitions = whole;
@@ -124,8 +142,9 @@ impl Stride {
         }
         self.worked = Some(self.repetitions);
         self.proven = self.proven.max(Some(self.repetitions));
-        if self.grows && answer.whole && answer.octets <= LARGE / 2 {
-            self.repetitions = (self.repetitions * 2).min(MOST.max(self.repetitions));
+        let (most, large) = if self.many && answer.quick { (MOST_OF_MANY, DATAGRAM) } else { (MOST, LARGE) };
+        if self.grows && answer.whole && answer.octets <= large / 2 {
+            self.repetitions = (self.repetitions * 2).min(most.max(self.repetitions));
             self.ceiling = self.repetitions;
             return;
         }
@@ -177,9 +196,9 @@ mod tests {
     use super::*;
 
     /// An answer that does not hold all that was asked for.
-    const CUT: Good = Good { whole: false, octets: 1_400 };
+    const CUT: Good = Good { whole: false, octets: 1_400, quick: true };
     /// One that does.
-    const WHOLE: Good = Good { whole: true, octets: 1_400 };
+    const WHOLE: Good = Good { whole: true, octets: 1_400, quick: true };
 
     #[test]
     fn too_much_is_halved_down_to_getnext_and_then_to_one_column() {
@@ -251,7 +270,7 @@ mod tests {
         assert_eq!(stride.learnt(), 100);
         let mut stride = Stride::new(5, None, 20);
         stride.good(CUT);
-        stride.good(Good { whole: true, octets: 9_000 });
+        stride.good(Good { whole: true, octets: 9_000, quick: true });
         assert_eq!(stride.repetitions(), 20, "neither a cut answer nor a large one grows");
         let mut careful = Stride::new(5, None, 19);
         careful.good(WHOLE);
@@ -288,6 +307,24 @@ mod tests {
         assert_eq!(stride.tries(4), 2, "that much is not proven yet");
         assert!(stride.smaller(Trouble::TooMuch));
         assert_eq!(stride.repetitions(), 27);
+    }
+
+    #[test]
+    fn a_large_table_is_asked_for_as_much_as_a_datagram_holds_where_the_agent_is_quick() {
+        let sizes = |quick, octets: fn(u32) -> u64| {
+            let mut stride = Stride::new(5, None, 20).at_once(100_000);
+            let sizes = (0..7).map(|_| {
+                let asked = stride.repetitions();
+                stride.good(Good { whole: true, octets: octets(asked), quick });
+                asked
+            });
+            sizes.collect::<Vec<_>>()
+        };
+        assert_eq!(sizes(true, |asked| u64::from(asked) * 160), [20, 40, 80, 160, 320, 320, 320]);
+        assert_eq!(sizes(true, |asked| u64::from(asked) * 50), [20, 40, 80, 160, 320, 400, 400]);
+        assert_eq!(sizes(false, |asked| u64::from(asked) * 160), [20, 40, 80, 80, 80, 80, 80]);
+        assert_eq!(Stride::new(5, Some(320), 20).at_once(100_000).repetitions(), 320);
+        assert_eq!(Stride::new(5, Some(320), 20).at_once(50).repetitions(), 100, "it is a small one by now");
     }
 
     #[test]

@@ -45,7 +45,10 @@ pub struct PlanReport {
     pub own_first_objective: Option<f64>,
     /// The objective of the weights in force.
     pub present_objective: Option<f64>,
-    /// The share of that which the plan saves.
+    /// By node: how much more the weights in force give it than it may carry.
+    pub present_overload: Option<Vec<f64>>,
+    /// The share of the present objective which the plan saves; less than 0 where the weights in
+    /// force are better only because they give a node more than it may carry.
     pub gain: Option<f64>,
 }
 
@@ -112,10 +115,14 @@ impl PlanReport {
     /// With the weights in force, by link, for comparison.
     #[must_use]
     pub fn beside(self, problem: &Problem, present: &[u32]) -> Self {
-        let before = problem.cost(&problem.flows_of(present));
+        let flows = problem.flows_of(present);
+        let before = problem.cost(&flows);
+        let loads = problem.node_loads(&flows).into_iter().zip(problem.nodes());
+        let over = loads.map(|(load, node)| (load - problem.room(node)).max(0.0)).collect();
         let gain = self.objective.filter(|_| before.is_finite() && before > 0.0);
         Self {
             present_objective: before.is_finite().then_some(before),
+            present_overload: Some(over),
             gain: gain.map(|after| (before - after) / before),
             ..self
         }
@@ -145,7 +152,12 @@ impl PlanReport {
         }
         let _ = writeln!(out, "planned  {objective:.6}");
         if let Some(gain) = self.gain {
-            let _ = writeln!(out, "gain     {:.1} %", gain * 100.0);
+            // Nought has no sign here.
+            let _ = writeln!(out, "gain     {:.1} %", (gain * 1000.0).round() / 10.0 + 0.0);
+        }
+        let over = self.nodes.iter().zip(self.present_overload.iter().flatten());
+        for (node, over) in over.filter(|(_, over)| **over > 1e-6) {
+            let _ = writeln!(out, "present gives {node} {} more than it may carry", number(*over));
         }
         if let Some(own_first) = self.own_first_objective {
             let _ = writeln!(out, "own node first  {own_first:.6}");

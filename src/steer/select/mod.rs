@@ -5,5 +5,5 @@ mod ratio;
 mod weighted;
 
 pub use candidates::{bounded, two_choices};
-pub use ratio::Ratio;
+pub use ratio::{PUBLISHED_SUM, Ratio};
 pub use weighted::{SmoothWeighted, weighted_random};

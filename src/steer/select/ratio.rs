@@ -13,7 +13,7 @@ pub struct Ratio {
 }
 
 /// The only sum of weights for which the published selector fills its list.
-const PUBLISHED_SUM: u32 = 10;
+pub const PUBLISHED_SUM: u32 = 10;
 
 impl Ratio {
     /// The selector as it was meant: its list is as short as the weights allow, and never

@@ -10,6 +10,7 @@ use super::engine::{Outcome, Run};
 use super::erlang::erlang_b;
 use super::scenario::Scenario;
 use super::selector::Method;
+use crate::steer::select::PUBLISHED_SUM;
 
 /// One policy at one interval, over all seeds.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -70,6 +71,8 @@ pub struct SimulationReport {
     pub check: ErlangCheck,
     /// The rows, in the order of policies, then of intervals.
     pub rows: Vec<SimulationRow>,
+    /// What a reader has to know of single rows.
+    pub notes: Vec<String>,
 }
 
 /// Runs every method at every interval with every seed. The same input gives the same report.
@@ -97,7 +100,20 @@ pub fn simulate(
         hold_s: scenario.hold_s,
         check: check(scenario, seeds),
         rows,
+        notes: notes(scenario, methods),
     }
+}
+
+/// The published `ratio` was written for weights that add up to 10; by others it chooses nobody.
+fn notes(scenario: &Scenario, methods: &[Method]) -> Vec<String> {
+    let sum: u32 = scenario.network.weights.iter().fold(0, |sum, weight| sum.saturating_add(*weight));
+    let told = methods.contains(&Method::RatioAsPublished).then(|| match sum {
+        PUBLISHED_SUM => "ratio-as-published chooses nobody on every 11th request: that is its fault, and such requests count as blocked".to_owned(),
+        _ => format!(
+            "ratio-as-published fills its list only where the weights add up to {PUBLISHED_SUM}; here they add up to {sum}, so that it never chooses anybody"
+        ),
+    });
+    told.into_iter().collect()
 }
 
 fn run(scenario: &Scenario, method: Method, seed: u64) -> Outcome {
@@ -190,6 +206,9 @@ impl SimulationReport {
     }
 
     fn warn(&self, out: &mut String) {
+        for note in &self.notes {
+            let _ = writeln!(out, "{note}.");
+        }
         let old = self.rows.iter().map(|row| row.interval_s).fold(0.0, f64::max);
         if old > self.hold_s {
             let _ = writeln!(

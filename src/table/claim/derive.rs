@@ -8,7 +8,7 @@ use super::stale::{Stale, Staleness};
 use super::{Claim, Class};
 use crate::address::{Family, Range, RangeSet};
 use crate::table::overlaps::Overlaps;
-use crate::table::{Claimants, Fleet, Listed, Membership, Memory, Name, PoolName, Refusal, RefusalReason};
+use crate::table::{Claimants, Fleet, ListedRef, Membership, Memory, Name, PoolName, Refusal, RefusalReason};
 
 /// The largest range that one row may claim, as prefix lengths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -220,11 +220,11 @@ struct Router<'a> {
 }
 
 /// A row in a space.
-type Row<'a> = (&'a Name, &'a Listed);
+type Row<'a> = (&'a Name, ListedRef<'a>);
 
 impl Router<'_> {
     fn claim(&self, memory: &Memory, max: MaxRange, claimed: &mut Claimed) {
-        let in_space = memory.listed.iter().filter_map(|row| Some((row.space.as_ref()?, row)));
+        let in_space = memory.listed.iter().filter_map(|row| Some((row.space?, row)));
         let (mut rows, refused): (Vec<Row<'_>>, Vec<Row<'_>>) =
             in_space.partition(|(_, row)| max.allows(row.range));
         claimed.refused.extend(refused.into_iter().map(|(space, row)| Refusal {
@@ -234,9 +234,7 @@ impl Router<'_> {
             pool: row.pool.clone(),
             reason: RefusalReason::TooLarge,
         }));
-        rows.sort_unstable_by(|(s, a), (t, b)| {
-            (s, &a.vrf, &a.pool, a.range).cmp(&(t, &b.vrf, &b.pool, b.range))
-        });
+        rows.sort_unstable_by(|(s, a), (t, b)| (s, a.vrf, a.pool, a.range).cmp(&(t, b.vrf, b.pool, b.range)));
         let same = |(s, a): &Row<'_>, (t, b): &Row<'_>| s == t && a.vrf == b.vrf && a.pool == b.pool;
         rows.chunk_by(same).for_each(|pool| self.claim_pool(pool, &mut claimed.claims));
     }
@@ -267,7 +265,7 @@ impl Router<'_> {
     /// What of a pool nobody took: its addresses in tables that are not stale, and in stale
     /// ones those that are not only kept.
     fn fresh(&self, rows: &[Row<'_>]) -> RangeSet {
-        let of_row = |(space, row): &Row<'_>| match self.stale.get(&row.table) {
+        let of_row = |(space, row): &Row<'_>| match self.stale.get(row.table) {
             None => RangeSet::from(row.range),
             Some(stale) => {
                 let kept = self.staleness.kept(stale, &self.member.owner, space, row.range);

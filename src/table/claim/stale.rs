@@ -139,6 +139,6 @@ fn newer(
 /// The part of a range that tables list which are not stale.
 fn fresh(memory: &Memory, range: Range, now: Timestamp, after: SignedDuration) -> RangeSet {
     let stale = |name: &Name| memory.tables.get(name).is_some_and(|table| table.is_stale(now, after));
-    let rows = memory.listed.iter().filter(|row| !stale(&row.table));
+    let rows = memory.listed.iter().filter(|row| !stale(row.table));
     rows.filter_map(|row| row.range.intersection(range)).collect()
 }

@@ -47,6 +47,10 @@ impl Runs {
     /// Takes in the changes of one commit. `at` has to be the time that they were judged at,
     /// and the one that the store gives to the generation.
     pub fn commit(&mut self, changes: &[Change], at: Timestamp) {
+        if changes.iter().all(|change| change.before().is_none()) {
+            // Nobody loses what nobody had; so it is when a table is made, with all it has.
+            return;
+        }
         let owned = |of: fn(&Change) -> Option<&Entry>| {
             let entries = changes.iter().filter_map(of).filter(|entry| entry.class != Class::Fill);
             gather(entries.map(|entry| (&entry.space, &entry.owner, entry.range)))

@@ -9,7 +9,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use jiff::{SignedDuration, Timestamp};
 
 use super::carry::carry;
-use super::{Listed, Memory, Miss, PolledTable, Row, Seen, Standing, TableMemory, TableOutcome};
+use super::{
+    Listed, ListedRef, Listing, Memory, Miss, PolledTable, Seen, Standing, TableMemory, TableOutcome,
+};
 use crate::address::{Family, Range, RangeSet};
 use crate::table::{Name, PoolName};
 
@@ -116,7 +118,7 @@ impl Memory {
         let settling = self.booted.is_some_and(|boot| at.duration_since(boot) < settings.settle);
         let was_stale = self.tables.values().any(|table| table.is_stale(at, settings.after));
         let before = std::mem::take(&mut self.listed);
-        self.listed = self.read_tables(&before, tables, settling, at, settings.after);
+        self.listed = self.read_tables(&before, tables, settling, at, settings.after).into();
         let complete = self.settle_state();
         if complete {
             self.last_complete = Some(at);
@@ -134,14 +136,14 @@ impl Memory {
 
     fn read_tables(
         &mut self,
-        before: &[Listed],
+        before: &Listing,
         tables: Vec<PolledTable>,
         settling: bool,
         at: Timestamp,
         after: SignedDuration,
     ) -> Vec<Listed> {
-        let mut old: BTreeMap<&Name, Vec<&Listed>> = BTreeMap::new();
-        before.iter().for_each(|row| old.entry(&row.table).or_default().push(row));
+        let mut old: BTreeMap<&Name, Vec<ListedRef<'_>>> = BTreeMap::new();
+        before.iter().for_each(|row| old.entry(row.table).or_default().push(row));
         let elsewhere = still_there(&tables, &old);
         let any_complete = tables.iter().any(|table| table.outcome == TableOutcome::Complete);
         let mut remembered = std::mem::take(&mut self.tables);
@@ -159,7 +161,7 @@ impl Memory {
                 TableOutcome::Unsupported if !table.had_rows => table.unsupported(),
                 outcome => {
                     table.failed(outcome.reason(), at, after);
-                    rows.extend(old.into_iter().cloned());
+                    rows.extend(old.into_iter().map(ListedRef::to_listed));
                 }
             }
             self.tables.insert(name, table);
@@ -167,7 +169,8 @@ impl Memory {
         if !any_complete {
             // Nothing was read, so nothing tells that the rest is gone.
             remembered.values_mut().for_each(|table| table.failed(Name::from("not-polled"), at, after));
-            rows.extend(remembered.keys().filter_map(|name| old.remove(name)).flatten().cloned());
+            let old = remembered.keys().filter_map(|name| old.remove(name)).flatten();
+            rows.extend(old.map(ListedRef::to_listed));
             self.tables.append(&mut remembered);
         }
         rows
@@ -217,7 +220,7 @@ impl Memory {
     /// The addresses that it lists, and those not read since, by space.
     fn alive(&self) -> BTreeMap<Name, RangeSet> {
         let mut ranges: BTreeMap<Name, Vec<Range>> = BTreeMap::new();
-        for (space, row) in self.listed.iter().filter_map(|row| Some((row.space.as_ref()?, row))) {
+        for (space, row) in self.listed.iter().filter_map(|row| Some((row.space?, row))) {
             match ranges.get_mut(space) {
                 Some(known) => known.push(row.range),
                 None => drop(ranges.insert(space.clone(), vec![row.range])),
@@ -240,21 +243,23 @@ impl TableOutcome {
 /// A space and family: where an owner's emptiness is judged.
 type Spot = (Name, Family);
 
-fn spot(row: &Listed) -> Option<Spot> {
-    row.space.clone().map(|space| (space, row.range.family()))
+fn spot(space: Option<&Name>, range: Range) -> Option<Spot> {
+    space.cloned().map(|space| (space, range.family()))
 }
 
 /// Where the BAS has something left after this poll, whatever an empty table says.
-fn still_there(tables: &[PolledTable], old: &BTreeMap<&Name, Vec<&Listed>>) -> BTreeSet<Spot> {
+fn still_there(tables: &[PolledTable], old: &BTreeMap<&Name, Vec<ListedRef<'_>>>) -> BTreeSet<Spot> {
     let not_read = tables.iter().filter(|table| table.outcome != TableOutcome::Complete);
-    let kept = not_read.filter_map(|table| old.get(&table.name)).flatten().copied();
-    tables.iter().flat_map(|table| &table.listed).chain(kept).filter_map(spot).collect()
+    let kept = not_read.filter_map(|table| old.get(&table.name)).flatten();
+    let kept = kept.filter_map(|row| spot(row.space, row.range));
+    let listed = tables.iter().flat_map(|table| &table.listed);
+    listed.filter_map(|row| spot(row.space.as_ref(), row.range)).chain(kept).collect()
 }
 
-type Identity<'a> = (&'a Option<Name>, &'a Name, &'a PoolName, Range);
+type Identity<'a> = (Option<&'a Name>, &'a Name, &'a PoolName, Range);
 
-fn identity(row: &Listed) -> Identity<'_> {
-    (&row.space, &row.vrf, &row.pool, row.range)
+const fn identity<'a>(row: &ListedRef<'a>) -> Identity<'a> {
+    (row.space, row.vrf, row.pool, row.range)
 }
 
 /// The rows of a table that was read, and behind them those that it may still have.
@@ -264,30 +269,38 @@ fn identity(row: &Listed) -> Identity<'_> {
 /// the guard holds.
 fn read_rows(
     polled: PolledTable,
-    old: &[&Listed],
+    old: &[ListedRef<'_>],
     settling: bool,
     doubted: Option<&BTreeSet<Spot>>,
 ) -> Vec<Listed> {
-    let now: BTreeSet<Identity<'_>> = polled.listed.iter().map(identity).collect();
-    let rows: BTreeSet<&Row> = polled.unread.iter().map(|unread| &unread.row).collect();
-    let pools: BTreeSet<&PoolName> = polled.unread.iter().filter_map(|unread| unread.pool.as_ref()).collect();
-    let kept = |row: &&&Listed| {
-        settling
-            || polled.bad_index
-            || rows.contains(&row.row)
-            || pools.contains(&row.pool)
-            || doubted.is_some_and(|spots| spot(row).is_some_and(|spot| spots.contains(&spot)))
+    let unread: Vec<Listed> = {
+        let now = polled.listed.iter();
+        let now: BTreeSet<Identity<'_>> =
+            now.map(|row| (row.space.as_ref(), &row.vrf, &row.pool, row.range)).collect();
+        let rows = polled.unread.iter().map(|unread| (&unread.row.context, &*unread.row.index));
+        let rows: BTreeSet<(&Name, &[u32])> = rows.collect();
+        let pools: BTreeSet<&PoolName> =
+            polled.unread.iter().filter_map(|unread| unread.pool.as_ref()).collect();
+        let kept = |row: &&ListedRef<'_>| {
+            settling
+                || polled.bad_index
+                || rows.contains(&(row.context, row.index))
+                || pools.contains(row.pool)
+                || doubted
+                    .is_some_and(|spots| spot(row.space, row.range).is_some_and(|spot| spots.contains(&spot)))
+        };
+        let unread = old.iter().filter(|row| !now.contains(&identity(row))).filter(kept);
+        unread.map(|row| ListedRef { standing: Standing::Unread, ..*row }.to_listed()).collect()
     };
-    let unread = old.iter().filter(|row| !now.contains(&identity(row))).filter(kept);
-    let unread: Vec<Listed> =
-        unread.map(|row| Listed { standing: Standing::Unread, ..(*row).clone() }).collect();
-    polled.listed.into_iter().chain(unread).collect()
+    let mut rows = polled.listed;
+    rows.extend(unread);
+    rows
 }
 
 /// Whether two lists claim the same, and where they do not.
-fn compare(before: &[Listed], after: &[Listed]) -> (bool, Vec<(Name, Range)>) {
-    fn claims(rows: &[Listed]) -> impl Iterator<Item = (Identity<'_>, &Name)> {
-        rows.iter().map(|row| (identity(row), &row.table))
+fn compare(before: &Listing, after: &Listing) -> (bool, Vec<(Name, Range)>) {
+    fn claims(rows: &Listing) -> impl Iterator<Item = (Identity<'_>, &Name)> {
+        rows.iter().map(|row| (identity(&row), row.table))
     }
     // Routers list in one order: mostly this tells.
     if claims(before).eq(claims(after)) {
@@ -295,7 +308,7 @@ fn compare(before: &[Listed], after: &[Listed]) -> (bool, Vec<(Name, Range)>) {
     }
     let (before, after): (BTreeSet<_>, BTreeSet<_>) = (claims(before).collect(), claims(after).collect());
     let touched = before.symmetric_difference(&after);
-    let touched = touched.filter_map(|((space, _, _, range), _)| Some(((*space).clone()?, *range)));
+    let touched = touched.filter_map(|((space, _, _, range), _)| Some(((*space)?.clone(), *range)));
     (before == after, touched.collect())
 }
 

@@ -1,8 +1,12 @@
+use std::collections::BTreeMap;
 use std::ops::Bound;
 
 use proptest::prelude::*;
 
 use super::*;
+use crate::snmp::Value;
+use crate::snmp::binds::Binds;
+use crate::snmp::message::Varbind;
 
 fn oid(text: &str) -> Oid {
     text.parse().unwrap()
@@ -25,7 +29,7 @@ pub(in crate::snmp::walk) fn bind(text: &str, value: i64) -> Varbind {
 /// Asks for everything and takes this answer to it.
 pub(in crate::snmp::walk) fn take(walk: &mut Walk, varbinds: Vec<Varbind>) -> Result<(), Failure> {
     let asked = walk.next(10).unwrap();
-    walk.take(&asked, varbinds, true)
+    walk.take(&asked, Binds::of(&varbinds).iter(), true)
 }
 
 fn texts(oids: &[Oid]) -> Vec<String> {
@@ -40,7 +44,8 @@ fn a_column_starts_at_its_root_and_goes_on_from_its_last_row() {
     assert_eq!(texts(&walk.next(10).unwrap().oids), ["1.9.1.2.5", "1.9.1.3.5"]);
     take(&mut walk, vec![bind("1.9.1.3.5", 2), bind("1.9.2", 2)]).unwrap();
     assert_eq!(walk.next(10), None);
-    assert_eq!(walk.rows, Rows::from([(vec![5], vec![Some(Value::Integer(1)), Some(Value::Integer(2))])]));
+    let cells = vec![Some(Value::Integer(1)), Some(Value::Integer(2))];
+    assert_eq!(walk.rows.to_map(), BTreeMap::from([(vec![5], cells)]));
     assert!(!walk.found_nothing());
 }
 
@@ -52,8 +57,12 @@ fn columns_of_different_lengths_are_joined_by_index() {
     assert_eq!(texts(&walk.next(10).unwrap().oids), ["1.9.1.2.3"]);
     take(&mut walk, vec![bind("1.9.1.3.1", 7)]).unwrap();
     assert_eq!(walk.next(10), None);
-    let filled: Vec<_> =
-        walk.rows.iter().map(|(index, row)| (index[0], row[0].is_some(), row[1].is_some())).collect();
+    let filled: Vec<_> = walk
+        .rows
+        .to_map()
+        .iter()
+        .map(|(index, row)| (index[0], row[0].is_some(), row[1].is_some()))
+        .collect();
     assert_eq!(filled, [(1, true, true), (2, true, false), (3, true, true)]);
 }
 
@@ -132,8 +141,8 @@ fn an_answer_without_varbinds_is_no_end() {
     assert_eq!(take(&mut walk, vec![]).unwrap_err().reason, Reason::Malformed);
     let asked = walk.next(10).unwrap();
     let one = vec![bind("1.9.1.2.1", 1)];
-    assert_eq!(walk.take(&asked, one.clone(), false).unwrap_err().reason, Reason::Malformed);
-    walk.take(&asked, one, true).unwrap();
+    assert_eq!(walk.take(&asked, Binds::of(&one).iter(), false).unwrap_err().reason, Reason::Malformed);
+    walk.take(&asked, Binds::of(&one).iter(), true).unwrap();
 }
 
 #[test]
@@ -165,10 +174,10 @@ fn many_columns_are_asked_for_in_even_groups_that_keep_step() {
     let row = |columns: std::ops::RangeInclusive<u32>, row: u32| {
         columns.map(|column| bind(&format!("1.9.1.{column}.{row}"), 0)).collect::<Vec<_>>()
     };
-    walk.take(&first, row(1..=6, 1), true).unwrap();
+    walk.take(&first, Binds::of(&row(1..=6, 1)).iter(), true).unwrap();
     let second = walk.next(10).unwrap();
     assert_eq!(second.columns, [6, 7, 8, 9, 10, 11]);
-    walk.take(&second, row(7..=12, 1), true).unwrap();
+    walk.take(&second, Binds::of(&row(7..=12, 1)).iter(), true).unwrap();
     assert_eq!(walk.next(10).unwrap().columns, [0, 1, 2, 3, 4, 5]);
     assert_eq!(walk.next(1).unwrap().columns, [0]);
 }
@@ -211,16 +220,17 @@ proptest! {
             let Some(asked) = walk.next(width) else { break };
             let bulk = repetitions > 0;
             let room = if bulk { room } else { usize::MAX };
-            walk.take(&asked, agent(&objects, &asked.oids, repetitions, room), bulk).unwrap();
+            let answer = Binds::of(&agent(&objects, &asked.oids, repetitions, room));
+            walk.take(&asked, answer.iter(), bulk).unwrap();
             steps += 1;
             prop_assert!(steps < 2000, "the walk does not end");
         }
-        let mut expected = Rows::new();
+        let mut expected: BTreeMap<Vec<u32>, Vec<Option<Value>>> = BTreeMap::new();
         for ((column, x, y), value) in &cells {
             if let Some(place) = columns.iter().position(|c| c == column) {
                 expected.entry(vec![*x, *y]).or_insert_with(|| vec![None; columns.len()])[place] = Some(Value::Integer(*value));
             }
         }
-        prop_assert_eq!(walk.rows, expected);
+        prop_assert_eq!(walk.rows.to_map(), expected);
     }
 }

@@ -1,7 +1,7 @@
 //! Claims out of what is remembered, and their classes.
 
 use super::*;
-use crate::table::{Row, Seen, Standing, TableMemory};
+use crate::table::{Listed, Row, Seen, Standing, TableMemory};
 
 fn at(minutes: i64) -> Timestamp {
     Timestamp::from_second(minutes * 60).unwrap()
@@ -32,7 +32,7 @@ fn memory(tables: &[(&str, i64, u32)], rows: &[Listed]) -> Memory {
     Memory {
         tables: tables.iter().map(|(name, last, failed)| ((*name).into(), table(*last, *failed))).collect(),
         seen: seen.collect(),
-        listed: rows.to_vec(),
+        listed: rows.to_vec().into(),
         ..Memory::default()
     }
 }
