@@ -130,7 +130,7 @@ mod tests {
         let export = |name: &str| Export::new(name, by_name("list").unwrap(), format!("/nowhere/{name}"));
         let exports = Arc::new(vec![export("one"), export("other")]);
         let mut consumers = Consumers::new(&exports);
-        let mut reach = |consumers: &mut Consumers, name: &str, offer, paused| {
+        let reach = |consumers: &mut Consumers, name: &str, offer, paused| {
             consumers.reached.insert(name.into(), Reached { offer, paused });
         };
         assert!(consumers.have_done(0), "nothing was wanted");
