@@ -194,7 +194,10 @@ mod tests {
     fn the_same_pool_in_three_codings_is_never_shifted_by_one() {
         let inet = parts(&[PartForm::AddressType, PartForm::Address { kind: 0 }]);
         assert_eq!(decode(&inet, &[1, 4, 192, 0, 2, 0]).unwrap()[1], address("192.0.2.0"));
-        assert_eq!(decode(&parts(&[PartForm::IpAddress]), &[192, 0, 2, 0]).unwrap()[..], [address("192.0.2.0")]);
+        assert_eq!(
+            decode(&parts(&[PartForm::IpAddress]), &[192, 0, 2, 0]).unwrap()[..],
+            [address("192.0.2.0")]
+        );
         assert_eq!(decode(&inet, &[0, 0]).unwrap()[1], Field::NoAddress);
         // The coding of one is no coding of the other.
         assert!(decode(&inet, &[1, 192, 0, 2, 0]).is_err());

@@ -223,7 +223,10 @@ mod tests {
         let slow = Vec::<Varbind>::read(Reader::new(list));
         let fast = Binds::read(Reader::new(list));
         prop_assert_eq!(fast.as_ref().map(Binds::decoded), slow.as_ref().map(Vec::clone));
-        prop_assert_eq!(fast.ok().and_then(|fast| fast.first_name()), slow.ok().and_then(|slow| slow.first_name()));
+        prop_assert_eq!(
+            fast.ok().and_then(|fast| fast.first_name()),
+            slow.ok().and_then(|slow| slow.first_name())
+        );
         Ok(())
     }
 

@@ -62,7 +62,11 @@ pub(super) enum Dialect {
 
 impl Dialect {
     /// Asks and gives the Response, whatever its error status.
-    pub(super) async fn ask(&mut self, line: &mut Line, question: Question<'_>) -> Result<Pdu<Binds>, Unanswered> {
+    pub(super) async fn ask(
+        &mut self,
+        line: &mut Line,
+        question: Question<'_>,
+    ) -> Result<Pdu<Binds>, Unanswered> {
         match self {
             Self::V2c(community) => ask_v2c(community, line, question).await,
             Self::V3(conversation) => conversation.ask(line, question).await,
@@ -94,7 +98,11 @@ impl Dialect {
     }
 }
 
-async fn ask_v2c(community: &Secret, line: &mut Line, question: Question<'_>) -> Result<Pdu<Binds>, Unanswered> {
+async fn ask_v2c(
+    community: &Secret,
+    line: &mut Line,
+    question: Question<'_>,
+) -> Result<Pdu<Binds>, Unanswered> {
     let community = community_in(community, question.context);
     let mut pending = line.expect();
     let id = pending.id;

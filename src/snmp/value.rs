@@ -2,8 +2,8 @@
 
 use snmp2::snmp as wire;
 
-use super::ber;
 use super::Oid;
+use super::ber;
 
 /// The value of a varbind (RFC 2578, section 7.1; RFC 3416, section 3).
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -20,7 +20,8 @@ pub(super) fn rows(data: &[u8]) {
         group_as_vrf: [None, Some(true), Some(false)][usize::from(bytes.octet() % 3)],
     };
     let vrf = (bytes.octet() % 4 == 0).then(|| "vr1".into());
-    let mut tables: Vec<TableRead> = descriptor.tables().map(|table| empty(table.columns().columns.len())).collect();
+    let mut tables: Vec<TableRead> =
+        descriptor.tables().map(|table| empty(table.columns().columns.len())).collect();
     while !bytes.is_empty() {
         let at = usize::from(bytes.octet()) % tables.len();
         let width = descriptor.tables().nth(at).map_or(0, |table| table.columns().columns.len());

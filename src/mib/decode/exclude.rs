@@ -73,7 +73,8 @@ fn neither(rule: &Exclude, row: &Row<'_>) -> Option<Reject> {
 
 fn narrow(outcome: &mut Outcome, excluded: &[Range]) {
     let Ok(found) = outcome else { return };
-    let left: SmallVec<[Range; 1]> = found.ranges.iter().flat_map(|range| without(*range, excluded)).collect();
+    let left: SmallVec<[Range; 1]> =
+        found.ranges.iter().flat_map(|range| without(*range, excluded)).collect();
     if left.is_empty() {
         let reject = Reject::new(RejectReason::Excluded, "all of it is excluded by other rows");
         *outcome = Err((Some(found.pool.clone()), reject));

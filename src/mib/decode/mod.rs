@@ -271,7 +271,17 @@ impl DecodedTable {
         }
         let Found { ranges, pool, vrf, size, used, .. } = found;
         let table = self.table.name.clone();
-        let listed = |range| Listed { table, row, space: None, vrf, pool, range, size, used, standing: Standing::Listed };
+        let listed = |range| Listed {
+            table,
+            row,
+            space: None,
+            vrf,
+            pool,
+            range,
+            size,
+            used,
+            standing: Standing::Listed,
+        };
         // The last one needs no copy, and mostly is the only one.
         let Some((last, before)) = ranges.split_last() else { return };
         let last = listed(*last);

@@ -112,8 +112,7 @@ impl Walk {
                     return Ok(());
                 }
                 ValueRef::NoSuchObject | ValueRef::NoSuchInstance => {
-                    let detail =
-                        format!("{} came with noSuchObject or noSuchInstance in a walk", bind.oid());
+                    let detail = format!("{} came with noSuchObject or noSuchInstance in a walk", bind.oid());
                     return Err(Failure::new(Reason::Malformed, detail));
                 }
                 _ => {}

@@ -132,7 +132,13 @@ impl Rows {
 
     /// Puts a value, as it is encoded, into a cell.
     #[inline]
-    pub(in crate::snmp) fn put(&mut self, row: u32, column: usize, tag: u8, octets: &[u8]) -> Result<(), Full> {
+    pub(in crate::snmp) fn put(
+        &mut self,
+        row: u32,
+        column: usize,
+        tag: u8,
+        octets: &[u8],
+    ) -> Result<(), Full> {
         let at = narrow(self.octets.len())?;
         let length = narrow(octets.len())?;
         if let Some(cell) = self.cell_mut(row, column) {
@@ -222,7 +228,9 @@ impl PartialEq for Rows {
 
 impl fmt::Debug for Rows {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_map().entries(self.iter().map(|(index, cells)| (index, cells.iter().collect::<Vec<_>>()))).finish()
+        f.debug_map()
+            .entries(self.iter().map(|(index, cells)| (index, cells.iter().collect::<Vec<_>>())))
+            .finish()
     }
 }
 

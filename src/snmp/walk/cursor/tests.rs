@@ -57,8 +57,12 @@ fn columns_of_different_lengths_are_joined_by_index() {
     assert_eq!(texts(&walk.next(10).unwrap().oids), ["1.9.1.2.3"]);
     take(&mut walk, vec![bind("1.9.1.3.1", 7)]).unwrap();
     assert_eq!(walk.next(10), None);
-    let filled: Vec<_> =
-        walk.rows.to_map().iter().map(|(index, row)| (index[0], row[0].is_some(), row[1].is_some())).collect();
+    let filled: Vec<_> = walk
+        .rows
+        .to_map()
+        .iter()
+        .map(|(index, row)| (index[0], row[0].is_some(), row[1].is_some()))
+        .collect();
     assert_eq!(filled, [(1, true, true), (2, true, false), (3, true, true)]);
 }
 
