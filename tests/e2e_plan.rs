@@ -187,7 +187,7 @@ fn the_published_ratio_is_shown_with_its_fault() {
         )
     };
     let simulated = |name: &str, weights: &str| {
-        let path = scratch.write(name, &network(weights));
+        let path = scratch.write(name, network(weights));
         let path = path.to_str().unwrap();
         let args = ["simulate", "--json", "--network", path, "--policy", "ratio-as-published,ratio"];
         let mut args = args.to_vec();
