@@ -197,7 +197,7 @@ fn commands_beside_it_see_one_generation_each_while_it_commits() {
     let log: String = (0..=STEPS + 1).map(|n| format!("131.{n}.0.7\n")).collect();
     let log = site.scratch.write("viewers.log", &log);
     let rows: String = (1..=STEPS + 1).map(|n| format!("131.{n}.0.0/24,east\n")).collect();
-    let old = site.scratch.write("old.csv", &format!("range,edge\n131.0.0.0/16,east\n{rows}"));
+    let old = site.scratch.write("old.csv", format!("range,edge\n131.0.0.0/16,east\n{rows}"));
     let (log, old) = (log.to_str().unwrap(), old.to_str().unwrap());
     let viewer = |n: usize| format!("131.{n}.0.7");
     let covered = |n: usize| {

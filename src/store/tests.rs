@@ -194,20 +194,20 @@ fn what_it_does_can_be_spawned() {
 /// Entries of many kinds: more than a page of them, in two spaces and both families.
 fn mixed() -> Vec<Entry> {
     let kind = |n: u32| Entry {
-        space: Name::from(if n % 7 == 0 { "iptv" } else { "internet" }),
+        space: Name::from(if n.is_multiple_of(7) { "iptv" } else { "internet" }),
         range: match n % 3 {
             0 => Range::from_bits(Family::V6, u128::from(n) << 64, (u128::from(n) << 64) + 9).unwrap(),
             _ => Range::from_bits(Family::V4, u128::from(n) * 4, u128::from(n) * 4 + 2).unwrap(),
         },
         owner: Name::from(format!("bas-{}", n % 5)),
-        bas: (n % 11 != 0)
-            .then(|| Name::from(format!("bas-{}{}", n % 5, if n % 13 == 0 { "b" } else { "" }))),
+        bas: (!n.is_multiple_of(11))
+            .then(|| Name::from(format!("bas-{}{}", n % 5, if n.is_multiple_of(13) { "b" } else { "" }))),
         pool: match n % 17 {
             0 => PoolName::decoded(b"\xb9\xe3", "\u{5e7f}"),
             1 => PoolName::new(b""),
             other => PoolName::new(format!("pool,{other}").as_bytes()),
         },
-        vrf: Name::from(if n % 19 == 0 { "v" } else { "" }),
+        vrf: Name::from(if n.is_multiple_of(19) { "v" } else { "" }),
         class: Class::from_number((n % 4) as u8).unwrap(),
     };
     (0..30_000).map(kind).collect()
