@@ -6,6 +6,7 @@ mod slow;
 mod updates;
 
 use super::*;
+use crate::address::Family;
 use crate::table::Class;
 
 fn claim(bas: &str, pool: &str, range: &str, class: Class) -> Claim {
