@@ -192,7 +192,7 @@ impl Owner {
         if !rehearsed {
             self.batch.push(arrived);
         }
-        let soonest = if self.waiting.iter().any(Waiting::is_complete) {
+        let soonest = if self.waiting.iter().any(Waiting::awaits_batch) {
             Instant::now()
         } else {
             Instant::now() + self.site.config.poll.batch
@@ -204,15 +204,18 @@ impl Owner {
     async fn take_in(&mut self) {
         self.batch_ends = None;
         let batch = std::mem::take(&mut self.batch);
-        let publish = self.waiting.iter().any(|w| w.publish && w.is_complete());
+        let publish = self.waiting.iter().any(|w| w.publish && w.awaits_batch());
         // Whoever asked for a poll sees what comes of it, also where a consumer failed before.
-        let asked = self.waiting.iter().any(|w| w.dry.is_none() && w.is_complete());
+        let asked = self.waiting.iter().any(|w| w.dry.is_none() && w.awaits_batch());
         match self.cycle.absorb(batch, &Approved::default(), publish, Timestamp::now()).await {
             Ok(absorbed) => {
                 for name in &absorbed.settling {
                     self.soon.entry(name.clone()).or_insert_with(|| Instant::now() + SETTLE_AGAIN);
                 }
-                self.waiting.iter_mut().for_each(|waiting| waiting.add(&absorbed));
+                for waiting in self.waiting.iter_mut().filter(|waiting| !waiting.taken_in) {
+                    waiting.add(&absorbed);
+                    waiting.taken_in = waiting.is_complete();
+                }
                 if absorbed.news {
                     tracing::info!(generation = self.cycle.state().snapshot.generation, "committed");
                 }
@@ -223,6 +226,8 @@ impl Owner {
             Err(e) => {
                 tracing::error!(error = %e, "the batch is not committed; the table stays as it was");
                 self.refuse_waiting(&e.into());
+                // A rehearsal asks nothing of the store.
+                self.waiting.iter_mut().for_each(|waiting| waiting.taken_in |= waiting.is_complete());
             }
         }
         self.answer_waiting();
@@ -248,7 +253,7 @@ impl Owner {
     fn refuse_waiting(&mut self, problem: &Problem) {
         let waiting = std::mem::take(&mut self.waiting).into_iter();
         let (refused, waiting): (Vec<_>, Vec<_>) =
-            waiting.partition(|one| one.is_complete() && one.dry.is_none());
+            waiting.partition(|one| one.awaits_batch() && one.dry.is_none());
         self.waiting = waiting;
         for one in refused {
             // Whoever asked may have left.
@@ -258,10 +263,12 @@ impl Owner {
 
     /// Answers those whose BASes have all been read, once what came of them is published.
     fn answer_waiting(&mut self) {
-        if !self.consumers.is_idle() || self.batch_ends.is_some() {
+        if !self.consumers.is_idle() {
             return;
         }
-        let (ready, waiting) = std::mem::take(&mut self.waiting).into_iter().partition(Waiting::is_complete);
+        // In a large fleet some batch is always open: nobody waits for one that is not theirs.
+        let waiting = std::mem::take(&mut self.waiting).into_iter();
+        let (ready, waiting) = waiting.partition(|one| one.taken_in);
         self.waiting = waiting;
         for mut one in ready {
             one.bas.sort_by(|a, b| a.name.cmp(&b.name));
@@ -343,6 +350,7 @@ impl Owner {
             bas: Vec::new(),
             dry: request.dry_run.then(Vec::new),
             publish: request.publish,
+            taken_in: false,
             absorbed: Default::default(),
             reply,
         });

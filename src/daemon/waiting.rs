@@ -19,6 +19,9 @@ pub(super) struct Waiting {
     pub(super) dry: Option<Vec<Arrived>>,
     /// Publish although the table is not filled.
     pub(super) publish: bool,
+    /// Whether the batch with the last of them was taken in: then it is only published still,
+    /// whatever other BASes bring meanwhile.
+    pub(super) taken_in: bool,
     /// What the batches since came to.
     pub(super) absorbed: Absorbed,
     /// Where the reply goes.
@@ -36,6 +39,11 @@ impl Waiting {
     /// Whether everything has been read.
     pub(super) fn is_complete(&self) -> bool {
         self.open.is_empty()
+    }
+
+    /// Whether everything has been read, and waits for a batch to be taken in.
+    pub(super) fn awaits_batch(&self) -> bool {
+        self.is_complete() && !self.taken_in
     }
 
     /// Notes what a batch came to.
