@@ -192,7 +192,7 @@ impl Owner {
         if !rehearsed {
             self.batch.push(arrived);
         }
-        let soonest = if self.waiting.iter().any(Waiting::is_complete) {
+        let soonest = if self.waiting.iter().any(Waiting::is_new) {
             Instant::now()
         } else {
             Instant::now() + self.site.config.poll.batch
