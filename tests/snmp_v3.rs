@@ -42,8 +42,15 @@ fn objects() -> Objects {
 }
 
 fn session(transport: &Transport, address: SocketAddr, user: User, timeout: Duration) -> Session {
-    // Less than the default is never exceeded: 60 rows are always four answers.
-    let limits = Limits { timeout, max_repetitions: 19, ..Limits::default() };
+    session_with(transport, address, user, limits(timeout))
+}
+
+/// Less than the default is never exceeded: 60 rows are always four answers.
+fn limits(timeout: Duration) -> Limits {
+    Limits { timeout, max_repetitions: 19, ..Limits::default() }
+}
+
+fn session_with(transport: &Transport, address: SocketAddr, user: User, limits: Limits) -> Session {
     Session::new(
         transport,
         Target {
@@ -144,6 +151,40 @@ async fn each_level_is_asked_for_and_kept() {
         assert_eq!(session.cost().requests, 1 + 4);
         let engine = session.engine().unwrap();
         assert_eq!((engine.id.as_str(), engine.boots), ("80001f88046f6e65", 3));
+    }
+}
+
+/// The largest answer that we take is told in every message, that of discovery included; an agent
+/// that keeps to it makes more of them.
+#[tokio::test]
+async fn the_largest_answer_is_told_and_kept() {
+    for (limit, answers) in [(Limits::default().msg_max_size, 4), (484, 8)] {
+        let engine = Engine::new(ENGINE_ID, 3, 1000);
+        let agent = Scripted::start(move |message| {
+            let head = Engine::head(message);
+            assert_eq!(head.max_size, i64::from(limit));
+            if head.engine.is_empty() {
+                return vec![Act::Send(engine.introduce(message))];
+            }
+            let asked = engine.read(message);
+            let mut varbinds = objects().varbinds(&asked);
+            loop {
+                let pdu = wire::answer_pdu(RESPONSE, asked.id, 0, 0, &varbinds);
+                let sealed = engine.seal(Level::Encrypted, head.id, &pdu);
+                if i64::try_from(sealed.len()).unwrap() <= head.max_size {
+                    return vec![Act::Send(sealed)];
+                }
+                varbinds.pop();
+            }
+        })
+        .await;
+        let transport = Transport::new().unwrap();
+        let user = user(Level::Encrypted);
+        let limits = Limits { msg_max_size: limit, ..limits(PATIENT) };
+        let mut session = session_with(&transport, agent.address(), user, limits);
+        assert_read(&walk(&mut session).await);
+        let requests = session.cost().requests;
+        assert!(requests > answers, "{limit}: {requests}");
     }
 }
 

@@ -126,6 +126,7 @@ impl Bas {
         "max-bytes",
         "max-requests",
         "max-repetitions",
+        "msg-max-size",
         "pps",
         "source",
         "reply-from",

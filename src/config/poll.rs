@@ -57,6 +57,7 @@ impl Poll {
         "max-bytes",
         "max-requests",
         "max-repetitions",
+        "msg-max-size",
         "pps",
         "source",
     ];
@@ -91,6 +92,7 @@ impl Poll {
             max_bytes: Some(limits.max_bytes),
             max_requests: Some(limits.max_requests),
             max_repetitions: Some(limits.max_repetitions),
+            msg_max_size: Some(limits.msg_max_size),
             pps: self.pps,
             source: self.source,
             reply_from: None,
@@ -133,6 +135,8 @@ pub struct Overrides {
     pub max_requests: Option<u32>,
     /// Repetitions of a GETBULK at first contact.
     pub max_repetitions: Option<u32>,
+    /// msgMaxSize of SNMPv3, in octets.
+    pub msg_max_size: Option<u32>,
     /// The most requests a second.
     pub pps: Option<u32>,
     /// The local address that requests are sent from.
@@ -155,6 +159,8 @@ impl Overrides {
             max_bytes: section.read(cx, "max-bytes", |cx, n| parsed(cx, n).map(|size: Size| size.0)),
             max_requests: section.read(cx, "max-requests", |cx, n| integer(cx, n, count)),
             max_repetitions: section.read(cx, "max-repetitions", |cx, n| integer(cx, n, 1..=10_000)),
+            // The least that an engine has to take in, and the most that UDP carries.
+            msg_max_size: section.read(cx, "msg-max-size", |cx, n| integer(cx, n, 484..=65_507)),
             pps: section.read(cx, "pps", |cx, n| integer(cx, n, 1..=1_000_000)),
             source: section.read(cx, "source", parsed),
             reply_from: None,
@@ -175,6 +181,7 @@ impl Overrides {
             max_rows: self.max_rows.unwrap_or(limits.max_rows),
             max_bytes: self.max_bytes.unwrap_or(limits.max_bytes),
             max_repetitions: self.max_repetitions.unwrap_or(limits.max_repetitions),
+            msg_max_size: self.msg_max_size.unwrap_or(limits.msg_max_size),
         }
     }
 
@@ -191,6 +198,7 @@ impl Overrides {
         out.optional("max-bytes", self.max_bytes.map(Size));
         number(out, "max-requests", self.max_requests);
         number(out, "max-repetitions", self.max_repetitions);
+        number(out, "msg-max-size", self.msg_max_size);
         number(out, "pps", self.pps);
         out.optional("source", self.source);
         if let Some(addresses) = &self.reply_from {

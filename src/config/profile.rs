@@ -99,6 +99,7 @@ impl Profile {
         "max-bytes",
         "max-requests",
         "max-repetitions",
+        "msg-max-size",
         "pps",
         "source",
         "reply-from",

@@ -3,6 +3,7 @@
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
+use super::usm;
 use crate::table::{Engine, Name};
 
 /// A secret: never shown, never logged.
@@ -109,6 +110,9 @@ pub struct Limits {
     pub max_bytes: u64,
     /// Repetitions of a GETBULK at first contact; where this is less than the default, always.
     pub max_repetitions: u32,
+    /// msgMaxSize of SNMPv3 (RFC 3412, 6.3): the largest answer, in octets, that the agent may
+    /// send. SNMPv2c has no field for it.
+    pub msg_max_size: u32,
 }
 
 impl Default for Limits {
@@ -121,6 +125,7 @@ impl Default for Limits {
             max_rows: 200_000,
             max_bytes: 64_000_000,
             max_repetitions: 20,
+            msg_max_size: usm::OUR_MAX_SIZE,
         }
     }
 }

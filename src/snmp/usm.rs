@@ -16,8 +16,8 @@ pub(super) use keyfile::Malformed as MalformedKeys;
 pub(super) use keyring::Keyring;
 pub(super) use keys::Keys;
 pub(super) use message::{
-    Envelope, Incoming, ScopedPdu, discovery, read, read_scoped, read_scoped_as, read_scoped_pdu, seal,
-    seal_encoded,
+    Envelope, Incoming, OUR_MAX_SIZE, ScopedPdu, discovery, read, read_scoped, read_scoped_as,
+    read_scoped_pdu, seal, seal_encoded,
 };
 
 #[cfg(test)]

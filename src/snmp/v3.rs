@@ -145,7 +145,7 @@ impl Conversation {
     ) -> Result<Said, Unanswered> {
         let mut pending = line.expect();
         let id = pending.id;
-        let datagram = self.seal(&question, id, known, keys)?;
+        let datagram = self.seal(&question, (id, line.limits.msg_max_size), known, keys)?;
         let mut now = known.clone();
         let judge = Judge { user: &self.user, known, keys, id, transport: &self.transport };
         let tries = question.tries.saturating_sub(last_tries(known, keys)).max(1);
@@ -185,7 +185,9 @@ impl Conversation {
             Question { context: &context, kind: PduKind::Get, once: &[], oids: &[], repetitions: 0, tries };
         let mut pending = line.expect();
         let id = pending.id;
-        let Ok(datagram) = self.seal(&question, id, known, Some(keys)) else { return false };
+        let Ok(datagram) = self.seal(&question, (id, line.limits.msg_max_size), known, Some(keys)) else {
+            return false;
+        };
         let judge = Judge { user: &self.user, known, keys: Some(keys), id, transport: &self.transport };
         let life = line.ask(&mut pending, &datagram, tries, |bytes| judge.judge_sign_of_life(bytes));
         life.await.is_ok()
@@ -194,13 +196,14 @@ impl Conversation {
     fn seal(
         &self,
         question: &Question<'_>,
-        id: i32,
+        (id, max_size): (i32, u32),
         known: &Known,
         keys: Option<&Keys>,
     ) -> Result<Vec<u8>, Failure> {
         let (boots, time) = known.clock.now(Instant::now());
         let envelope = Envelope {
             msg_id: id,
+            max_size,
             engine_id: &known.id,
             boots,
             time,
@@ -217,8 +220,11 @@ impl Conversation {
         let mut pending = line.expect();
         let id = pending.id;
         let tries = line.limits.retries.saturating_add(1);
-        let found =
-            line.ask(&mut pending, &usm::discovery(id), tries, |bytes| judge_discovery(bytes, id)).await;
+        let found = line
+            .ask(&mut pending, &usm::discovery(id, line.limits.msg_max_size), tries, |bytes| {
+                judge_discovery(bytes, id)
+            })
+            .await;
         let known = found?;
         self.learn(known.clone());
         Ok(known)

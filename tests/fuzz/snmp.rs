@@ -90,6 +90,7 @@ pub(crate) fn sealed(data: &[u8]) {
     assert_eq!(usm::read_scoped(plain).as_ref(), Ok(&pdu));
     let envelope = Envelope {
         msg_id: ID,
+        max_size: 65_507,
         engine_id: &ENGINE,
         boots: 7,
         time: 86_400,

@@ -39,6 +39,7 @@ pub struct Engine {
 #[derive(Clone, Debug)]
 pub struct Head {
     pub id: i64,
+    pub max_size: i64,
     pub flags: u8,
     pub engine: Vec<u8>,
     pub boots: i64,
@@ -85,6 +86,7 @@ impl Engine {
         let security = wire::pieces(message, security.contents);
         Head {
             id: wire::number(message, &global[0]),
+            max_size: wire::number(message, &global[1]),
             flags: message[global[2].contents.start],
             engine: message[security[0].contents.clone()].to_vec(),
             boots: wire::number(message, &security[1]),

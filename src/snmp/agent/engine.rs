@@ -167,6 +167,7 @@ impl Running {
         let (boots, time) = self.now();
         let envelope = Envelope {
             msg_id: message.msg_id,
+            max_size: usm::OUR_MAX_SIZE,
             engine_id: &self.engine.id,
             boots,
             time,

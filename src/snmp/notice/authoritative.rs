@@ -178,6 +178,7 @@ impl NoticeReader {
     ) -> Envelope<'a> {
         Envelope {
             msg_id: message.msg_id,
+            max_size: usm::OUR_MAX_SIZE,
             engine_id: self.engine.id(),
             boots: self.engine.boots(),
             time: self.engine.time(),

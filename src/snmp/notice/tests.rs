@@ -57,6 +57,7 @@ async fn sealed(user: &User, engine: &[u8], at: (u32, u32), pdu: &Pdu) -> Vec<u8
     let keys = Arc::new(usm::Keyring::default()).keys(user, engine).await;
     let envelope = Envelope {
         msg_id: 99,
+        max_size: usm::OUR_MAX_SIZE,
         engine_id: engine,
         boots: at.0,
         time: at.1,
@@ -199,7 +200,8 @@ async fn a_trap_that_was_kept_from_earlier_is_refused() {
 
 #[tokio::test]
 async fn our_engine_is_found_by_discovery() {
-    let (read, answer) = reader().read(&usm::discovery(99), &[Credentials::V3(poller())]).await;
+    let (read, answer) =
+        reader().read(&usm::discovery(99, usm::OUR_MAX_SIZE), &[Credentials::V3(poller())]).await;
     assert_eq!(read, Read::Discovery);
     assert_eq!(reported(answer).await, (4, false));
     // An inform to the engine that we were before is told so, too.
@@ -208,7 +210,10 @@ async fn our_engine_is_found_by_discovery() {
     assert_eq!(read, Read::Refused(Refusal::UnknownEngine));
     assert_eq!(reported(answer).await, (4, false));
     // Nobody else learns anything.
-    assert_eq!(reader().read(&usm::discovery(99), &[]).await, refused(Refusal::UnknownSender));
+    assert_eq!(
+        reader().read(&usm::discovery(99, usm::OUR_MAX_SIZE), &[]).await,
+        refused(Refusal::UnknownSender)
+    );
 }
 
 #[tokio::test]

@@ -14,7 +14,7 @@ const FLAG_REPORTABLE: u8 = snmp2::snmp::V3_MSG_FLAGS_REPORTABLE;
 /// msgSecurityModel of USM.
 const USM: i64 = 3;
 /// msgMaxSize that we tell: what our receive buffer holds.
-const OUR_MAX_SIZE: i64 = 65_507;
+pub(in crate::snmp) const OUR_MAX_SIZE: u32 = 65_507;
 /// The range of boots, time and msgMaxSize.
 const MAX: i64 = 0x7fff_ffff;
 
@@ -174,6 +174,8 @@ pub(in crate::snmp) fn read_scoped_as<L: List>(octets: &[u8]) -> Result<Pdu<L>, 
 #[derive(Clone, Copy, Debug)]
 pub(in crate::snmp) struct Envelope<'a> {
     pub(in crate::snmp) msg_id: i32,
+    /// msgMaxSize: the largest message that the sender takes in, in octets.
+    pub(in crate::snmp) max_size: u32,
     pub(in crate::snmp) engine_id: &'a [u8],
     pub(in crate::snmp) boots: u32,
     pub(in crate::snmp) time: u32,
@@ -184,11 +186,12 @@ pub(in crate::snmp) struct Envelope<'a> {
 
 /// The message that makes any agent tell its engine id (RFC 3414, 4): strict ones want it
 /// to name no user and to have no more than the reportable flag.
-pub(in crate::snmp) fn discovery(msg_id: i32) -> Vec<u8> {
+pub(in crate::snmp) fn discovery(msg_id: i32, max_size: u32) -> Vec<u8> {
     let pdu =
         Pdu { kind: PduKind::Get, request_id: msg_id, error_status: 0, error_index: 0, varbinds: Vec::new() };
     let envelope = Envelope {
         msg_id,
+        max_size,
         engine_id: &[],
         boots: 0,
         time: 0,
@@ -279,7 +282,7 @@ fn message(
         w.integer(VERSION_3);
         w.sequence(|w| {
             w.integer(i64::from(envelope.msg_id));
-            w.integer(OUR_MAX_SIZE);
+            w.integer(i64::from(envelope.max_size));
             w.octets(&[flags]);
             w.integer(USM);
         });

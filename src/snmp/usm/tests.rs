@@ -85,6 +85,7 @@ fn pairs() -> Vec<Pair> {
 fn envelope(msg_id: i32) -> Envelope<'static> {
     Envelope {
         msg_id,
+        max_size: OUR_MAX_SIZE,
         engine_id: &ENGINE,
         boots: BOOTS,
         time: TIME,
@@ -194,7 +195,7 @@ fn a_digest_of_another_length_is_wrong() {
 
 #[test]
 fn the_discovery_message_names_nobody() {
-    let probe = discovery(0x1234);
+    let probe = discovery(0x1234, OUR_MAX_SIZE);
     #[rustfmt::skip]
     let by_hand = [
         0x30, 58, 2, 1, 3, // version 3

@@ -46,6 +46,7 @@ async fn time_goes_on_while_nothing_is_said() {
         // The agent's clock went on as ours did; an answer of then would be too late.
         let envelope = Envelope {
             msg_id: message.msg_id,
+            max_size: usm::OUR_MAX_SIZE,
             engine_id: ENGINE,
             boots: 3,
             time: 1_000 + IDLE as u32,
