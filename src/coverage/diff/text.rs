@@ -14,7 +14,8 @@ pub(super) fn render(report: &AgainstReport, top: usize) -> String {
     let _ =
         writeln!(text, "The old table ({}, {rows} rows) against the table of {}", old.format, report.space);
     if old.left_out > 0 {
-        let _ = writeln!(text, "{} of its lines were left out", grouped(old.left_out.into()));
+        let were = if old.left_out == 1 { "was" } else { "were" };
+        let _ = writeln!(text, "{} of its lines {were} left out", grouped(old.left_out.into()));
     }
     for family in &report.families {
         text.push('\n');
