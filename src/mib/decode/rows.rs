@@ -93,7 +93,9 @@ impl<'a> Rows<'a> {
     /// Whether a row may be believed: active, where it has a row status, and of one mind with
     /// itself, where an index part is readable as a column too.
     pub(super) fn check(&self, row: &Row<'_>) -> Result<(), Reject> {
-        if let Some(column) = self.table.status() {
+        if let Some(column) = self.table.status()
+            && !self.is_plainly_active(row, column)
+        {
             match self.field(row, Own::Column(column)) {
                 Ok(Field::Integer(1)) => {}
                 Ok(status) => {
@@ -105,6 +107,13 @@ impl<'a> Rows<'a> {
             }
         }
         self.table.twins.iter().try_for_each(|twin| self.check_twin(row, twin.0, twin.1))
+    }
+
+    /// Whether a row says, in the form of most, that it is active; for everything else there is
+    /// `field`.
+    fn is_plainly_active(&self, row: &Row<'_>, column: usize) -> bool {
+        let form = self.table.columns.get(column).map(|column| column.form);
+        form == Some(ColumnForm::RowStatus) && row.cells.get(column) == Some(ValueRef::Integer(1))
     }
 
     fn check_twin(&self, row: &Row<'_>, part: usize, column: usize) -> Result<(), Reject> {

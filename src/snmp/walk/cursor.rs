@@ -14,9 +14,7 @@ pub(super) struct Cursor {
     root: Oid,
     /// The root as names under it begin; none where it has no such form.
     octets: Option<Vec<u8>>,
-    /// How far the walk has come, as an index of a row.
-    position: Vec<u32>,
-    /// The number of that row.
+    /// The number of the row that the walk has come to.
     row: Option<u32>,
     pub(super) ended: bool,
 }
@@ -35,6 +33,16 @@ pub(super) struct Walk {
     pub(super) together: Vec<Together>,
     /// The index of the row that is being looked at.
     index: Vec<u32>,
+    step: Option<Step>,
+    /// What its name ended by.
+    suffix: Vec<u8>,
+}
+
+/// The last step that a column made: the other columns mostly make the same.
+#[derive(Clone, Copy, Debug)]
+struct Step {
+    from: Option<u32>,
+    to: u32,
 }
 
 /// The columns that one question is about.
@@ -59,7 +67,8 @@ impl Walk {
     fn new(entry: Oid, roots: Vec<Oid>) -> Self {
         let cursors: Vec<Cursor> = roots.into_iter().map(Cursor::new).collect();
         let rows = Rows::new(cursors.len());
-        Self { entry, cursors, rows, inside: false, behind: None, together: Vec::new(), index: Vec::new() }
+        let (together, index, suffix) = (Vec::new(), Vec::new(), Vec::new());
+        Self { entry, cursors, rows, inside: false, behind: None, together, index, step: None, suffix }
     }
 
     /// Whether nothing lies under the entry.
@@ -74,9 +83,9 @@ impl Walk {
         let groups = self.cursors.len().div_ceil(width.max(1)).max(1);
         let size = self.cursors.len().div_ceil(groups).max(1);
         let open = || self.cursors.iter().enumerate().filter(|(_, cursor)| !cursor.ended);
-        let (behind, _) = open().min_by_key(|(_, cursor)| cursor.position())?;
+        let (behind, _) = open().min_by_key(|(_, cursor)| cursor.position(&self.rows))?;
         let group = open().filter(|(column, _)| column / size == behind / size);
-        let (columns, oids) = group.map(|(column, cursor)| (column, cursor.last())).unzip();
+        let (columns, oids) = group.map(|(column, cursor)| (column, cursor.last(&self.rows))).unzip();
         Some(Asked { columns, oids })
     }
 
@@ -96,10 +105,13 @@ impl Walk {
         // A last repetition that was cut short is asked for again, so that the cells of its
         // row still come from one answer.
         let whole = if count < columns { count } else { count - count % columns };
+        if self.rows.is_empty() {
+            self.rows.reserve(whole / columns.max(1));
+        }
         for (bind, column) in binds.take(whole).zip(asked.columns.iter().cycle()) {
             self.take_one(*column, bind)?;
         }
-        self.together.iter_mut().for_each(|together| together.note(&self.cursors));
+        self.together.iter_mut().for_each(|together| together.note(&self.cursors, &self.rows));
         Ok(())
     }
 
@@ -118,30 +130,34 @@ impl Walk {
                 _ => {}
             }
         }
-        if !cursor.is_under(bind.name, &mut self.index) {
-            return self.leave(column, &bind.oid());
-        }
-        if self.index <= cursor.position {
-            return Err(out_of_order(&cursor.last(), &bind.oid()));
-        }
-        self.inside = true;
-        let row = self.rows.row(&self.index, cursor.row).and_then(|row| {
-            self.rows.put(row, column, bind.tag.into(), bind.octets)?;
-            Ok(row)
-        });
-        match row {
-            Ok(row) => cursor.row = Some(row),
-            Err(Full) => return Err(Failure::new(Reason::TooLarge, "more rows than memory holds")),
-        }
-        cursor.position.clear();
-        cursor.position.extend_from_slice(&self.index);
+        let row = match self.step {
+            Some(step) if cursor.makes(step, bind.name, &self.suffix) => step.to,
+            _ => {
+                if !cursor.is_under(bind.name, &mut self.index) {
+                    return self.leave(column, &bind.oid());
+                }
+                if self.index.as_slice() <= cursor.position(&self.rows) {
+                    return Err(out_of_order(&cursor.last(&self.rows), &bind.oid()));
+                }
+                self.inside = true;
+                let row = self.rows.row(&self.index, cursor.row).map_err(full)?;
+                self.step = cursor.suffix(bind.name).map(|suffix| {
+                    self.suffix.clear();
+                    self.suffix.extend_from_slice(suffix);
+                    Step { from: cursor.row, to: row }
+                });
+                row
+            }
+        };
+        self.rows.put(row, column, bind.tag.into(), bind.octets).map_err(full)?;
+        cursor.row = Some(row);
         Ok(())
     }
 
     /// A column ends by a name that does not lie under it, and behind what came before.
     fn leave(&mut self, column: usize, name: &Oid) -> Result<(), Failure> {
         let Some(cursor) = self.cursors.get_mut(column) else { return Ok(()) };
-        let last = cursor.last();
+        let last = cursor.last(&self.rows);
         if *name <= last {
             return Err(out_of_order(&last, name));
         }
@@ -160,6 +176,10 @@ fn is_exception(tag: u8) -> bool {
     (0x80..=0x82).contains(&tag)
 }
 
+fn full(_: Full) -> Failure {
+    Failure::new(Reason::TooLarge, "more rows than memory holds")
+}
+
 fn out_of_order(last: &Oid, name: &Oid) -> Failure {
     Failure::new(Reason::OidOrder, format!("OIDs do not grow: after {last} came {name}"))
 }
@@ -169,23 +189,36 @@ impl Cursor {
         let octets = oid_octets(&root);
         // Names are compared by their octets where those of the root mean the root.
         let octets = (ber::oid(&octets).as_ref() == Some(&root)).then_some(octets);
-        Self { root, octets, position: Vec::new(), row: None, ended: false }
+        Self { root, octets, row: None, ended: false }
     }
 
-    /// How far the walk has come, as an index of a row.
-    pub(super) fn position(&self) -> &[u32] {
-        &self.position
+    /// How far the walk has come, as an index of a row; the empty one where it begins.
+    pub(super) fn position<'r>(&self, rows: &'r Rows) -> &'r [u32] {
+        self.row.map_or(&[], |row| rows.index(row))
     }
 
     /// The last name that came, or the root.
-    fn last(&self) -> Oid {
-        self.root.child(&self.position)
+    fn last(&self, rows: &Rows) -> Oid {
+        self.root.child(self.position(rows))
+    }
+
+    /// Whether this column makes the step that another one has made: from the same row, by a
+    /// name that ends in the same octets. Then it is in order as that was, and to the same row.
+    #[inline]
+    fn makes(&self, step: Step, name: &[u8], suffix: &[u8]) -> bool {
+        self.row == step.from && self.suffix(name) == Some(suffix)
+    }
+
+    /// What stands behind the root, where the name begins with its octets.
+    #[inline]
+    fn suffix<'n>(&self, name: &'n [u8]) -> Option<&'n [u8]> {
+        name.strip_prefix(self.octets.as_deref()?)
     }
 
     /// Whether a name lies under the root. Then `index` is what stands behind that.
     fn is_under(&self, name: &[u8], index: &mut Vec<u32>) -> bool {
         index.clear();
-        if let Some(behind) = self.octets.as_ref().and_then(|octets| name.strip_prefix(octets.as_slice())) {
+        if let Some(behind) = self.suffix(name) {
             ber::arcs(behind, index);
             return true;
         }

@@ -30,11 +30,14 @@ impl Together {
 
     /// After an answer: a row that one of the columns has passed, and another has still before
     /// it, comes in several. What an ended column has no cell of is no whole row anyway.
-    pub(super) fn note(&mut self, cursors: &[Cursor]) {
+    pub(super) fn note(&mut self, cursors: &[Cursor], rows: &Rows) {
         let ours = || self.columns.iter().filter_map(|column| cursors.get(*column));
-        let Some(least) = ours().filter(|cursor| !cursor.ended).map(Cursor::position).min() else { return };
-        let most = ours().map(Cursor::position).max();
-        let end = ours().filter(|cursor| cursor.ended).map(Cursor::position).min();
+        let Some(least) = ours().filter(|cursor| !cursor.ended).map(|cursor| cursor.position(rows)).min()
+        else {
+            return;
+        };
+        let most = ours().map(|cursor| cursor.position(rows)).max();
+        let end = ours().filter(|cursor| cursor.ended).map(|cursor| cursor.position(rows)).min();
         let Some(most) = most.into_iter().chain(end).min().filter(|most| least < *most) else { return };
         match self.apart.last_mut() {
             Some((_, last)) if least <= last.as_slice() => {

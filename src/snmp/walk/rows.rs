@@ -134,6 +134,14 @@ impl Rows {
         Ok(row)
     }
 
+    /// Makes room for so many rows, of indexes of one arc.
+    pub(in crate::snmp) fn reserve(&mut self, rows: usize) {
+        self.arcs.reserve(rows);
+        self.indexes.reserve(rows);
+        self.sorted.reserve(rows);
+        self.cells.reserve(rows.saturating_mul(self.width));
+    }
+
     /// Puts a value, as it is encoded, into a cell.
     #[inline]
     pub(in crate::snmp) fn put(
@@ -214,6 +222,7 @@ pub(super) fn read(tag: u16, octets: &[u8]) -> ValueRef<'_> {
     }
 }
 
+#[inline]
 fn narrow(count: usize) -> Result<u32, Full> {
     u32::try_from(count).map_err(|_| Full)
 }

@@ -1,8 +1,8 @@
 //! Simulated agents: many sockets, one thread, SNMPv2c.
 //!
 //! Each serves the system group and one table of address pools; the ranges of agent `a` are
-//! its own. `--dead N` more sockets are there and never answer. It says `ready` when all are
-//! open, and ends with its standard input.
+//! its own. `--dead N` more sockets are there and never answer. It says `ready`, and
+//! their port, when all are open, and ends with its standard input.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -14,7 +14,7 @@ use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTime
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 
 use crate::options::Options;
-use crate::wire::{ENTRY, OBJECT_ID, SYSTEM, arcs, head, integer, next, number, oid, tlv, whole};
+use crate::wire::{ENTRY, OBJECT_ID, SYSTEM, arcs, head, integer, next, number, oid, place, tlv, whole};
 
 /// An object: its name, and its varbind as it goes out.
 struct Object {
@@ -151,7 +151,7 @@ type Waiting = Reverse<(Instant, usize, SocketAddr, Vec<u8>)>;
 pub(crate) fn serve(options: &Options) {
     let count: usize = options.get("n", 1_000);
     let dead: usize = options.get("dead", 0);
-    let port: u16 = options.get("port", 22_000);
+    let mut port = options.get("port", 0);
     let delay = Duration::from_millis(options.get("delay-ms", 0));
     let most = options.get("max-size", 65_507);
     let table = Table::new(options.get("rows", 50), options.get("columns", 5));
@@ -160,7 +160,8 @@ pub(crate) fn serve(options: &Options) {
     let epoll = Epoll::new(EpollCreateFlags::empty()).unwrap();
     let sockets: Vec<UdpSocket> = (0..count + dead)
         .map(|agent| {
-            let socket = UdpSocket::bind(("127.0.0.1", port + agent as u16)).unwrap();
+            let socket = UdpSocket::bind(place(agent, port)).unwrap();
+            port = socket.local_addr().unwrap().port();
             socket.set_nonblocking(true).unwrap();
             if agent < count {
                 epoll.add(&socket, EpollEvent::new(EpollFlags::EPOLLIN, agent as u64)).unwrap();
@@ -168,7 +169,7 @@ pub(crate) fn serve(options: &Options) {
             socket
         })
         .collect();
-    println!("ready");
+    println!("ready {port}");
     std::thread::spawn(|| {
         let _ = std::io::stdin().read_to_end(&mut Vec::new());
         std::process::exit(0);

@@ -7,7 +7,7 @@ use snmp2::{Oid, SyncSession, Value};
 
 use crate::options::Options;
 use crate::usage::Meter;
-use crate::wire::ENTRY;
+use crate::wire::{ENTRY, place};
 
 #[allow(dead_code)]
 enum Cell {
@@ -28,7 +28,7 @@ pub(crate) fn run(options: &Options) {
     let columns: u32 = options.get("columns", 5);
     let meter = Meter::start();
     let timeout = Some(Duration::from_secs(5));
-    let mut session = SyncSession::new_v2c(("127.0.0.1", port), b"public", timeout, 1).unwrap();
+    let mut session = SyncSession::new_v2c(place(0, port), b"public", timeout, 1).unwrap();
     let roots: Vec<Oid<'static>> =
         (2..2 + columns).map(|column| oid(&[&ENTRY[..], &[column]].concat())).collect();
     let mut names = roots.clone();

@@ -2,14 +2,14 @@
 //! hand, batches of datagrams, nothing checked, and of what was read only the raw cells kept.
 
 use std::io::{IoSlice, IoSliceMut};
-use std::net::{SocketAddrV4, UdpSocket};
+use std::net::UdpSocket;
 use std::os::fd::AsRawFd as _;
 
 use nix::sys::socket::{MsgFlags, MultiHeaders, SockaddrIn, recvmmsg, sendmmsg, setsockopt, sockopt};
 
 use crate::options::Options;
 use crate::usage::Meter;
-use crate::wire::{ENTRY, next, number, oid, tlv};
+use crate::wire::{ENTRY, next, number, oid, place, tlv};
 
 /// Datagrams of one call.
 const BATCH: usize = 64;
@@ -46,7 +46,7 @@ pub(crate) fn run(options: &Options) {
     let columns: u32 = options.get("columns", 5);
     let roots: Vec<Vec<u8>> = (2..2 + columns).map(|column| oid(&[&ENTRY[..], &[column]].concat())).collect();
     let meter = Meter::start();
-    let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let socket = UdpSocket::bind("0.0.0.0:0").unwrap();
     let _ = setsockopt(&socket, sockopt::RcvBufForce, &(8 << 20));
     let fd = socket.as_raw_fd();
     let mut walks: Vec<Walk> =
@@ -62,9 +62,8 @@ pub(crate) fn run(options: &Options) {
         for some in queue.chunks(BATCH) {
             let slices: Vec<[IoSlice<'_>; 1]> =
                 some.iter().map(|(_, octets)| [IoSlice::new(octets)]).collect();
-            let to = |agent: &usize| SocketAddrV4::new([127, 0, 0, 1].into(), port + *agent as u16);
             let addresses: Vec<Option<SockaddrIn>> =
-                some.iter().map(|(agent, _)| Some(to(agent).into())).collect();
+                some.iter().map(|(agent, _)| Some(place(*agent, port).into())).collect();
             let mut headers = MultiHeaders::preallocate(some.len(), None);
             let sent =
                 sendmmsg(fd, &mut headers, &slices, &addresses, [], MsgFlags::empty()).unwrap().count();

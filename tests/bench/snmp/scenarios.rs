@@ -28,6 +28,8 @@ pub(crate) fn run(only: Option<&str>) {
 /// Agents that run until this is dropped.
 struct Agents {
     child: Child,
+    /// The port of all of them.
+    port: u16,
     _end: ChildStdin,
 }
 
@@ -36,9 +38,9 @@ impl Agents {
         let mut child = own(role, words).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
-        assert_eq!(line, "ready\n");
+        let port = line.trim_end().strip_prefix("ready ").unwrap().parse().unwrap();
         let end = child.stdin.take().unwrap();
-        Self { child, _end: end }
+        Self { child, port, _end: end }
     }
 }
 
@@ -70,8 +72,9 @@ struct Used {
 struct Said(BTreeMap<String, Vec<Used>>, BTreeMap<String, u32>);
 
 impl Said {
-    fn run(&mut self, role: &str, words: &str, prefix: Option<&str>) {
-        let output = own(role, words).stderr(Stdio::inherit()).output().unwrap();
+    fn run(&mut self, agents: &Agents, role: &str, words: &str, prefix: Option<&str>) {
+        let port = agents.port.to_string();
+        let output = own(role, words).args(["--port", &port]).stderr(Stdio::inherit()).output().unwrap();
         assert!(output.status.success(), "{role} {words}");
         for line in String::from_utf8(output.stdout).unwrap().lines() {
             let words: Vec<&str> = line.split(' ').collect();
@@ -135,11 +138,11 @@ const CPU: fn(&Used) -> f64 = |used| used.cpu;
 const RSS: fn(&Used) -> f64 = |used| used.rss;
 
 fn fleet() {
-    let _agents = Agents::start("agents", "--n 1000 --port 22000");
+    let agents = Agents::start("agents", "--n 1000");
     let mut said = Said::default();
     for _ in 0..ROUNDS {
-        said.run("floor", "--n 1000 --port 22000", None);
-        said.run("sweep", "--n 1000 --port 22000 --sweeps 2", None);
+        said.run(&agents, "floor", "--n 1000", None);
+        said.run(&agents, "sweep", "--n 1000 --sweeps 2", None);
     }
     said.print("fleet: 1,000 agents x 50 rows x 5 columns");
     for name in ["first", "learnt"] {
@@ -150,12 +153,12 @@ fn fleet() {
 }
 
 fn large() {
-    let _agents = Agents::start("agents", "--n 1 --port 25000 --rows 100000");
+    let agents = Agents::start("agents", "--n 1 --rows 100000");
     let mut said = Said::default();
     for _ in 0..ROUNDS {
-        said.run("codec", "--port 25000", None);
-        said.run("sweep", "--n 1 --port 25000 --sweeps 2", None);
-        if let Some(used) = other("snmpbulkwalk", BULKWALK, &["25000"]) {
+        said.run(&agents, "codec", "", None);
+        said.run(&agents, "sweep", "--n 1 --sweeps 2", None);
+        if let Some(used) = other("snmpbulkwalk", BULKWALK, &[&agents.port.to_string()]) {
             said.0.entry("bulkwalk".to_owned()).or_default().push(used);
         }
     }
@@ -169,33 +172,33 @@ fn large() {
 }
 
 fn usm() {
-    let _plain = Agents::start("agents", "--n 1000 --port 22000");
-    let _sealed = Agents::start("sealed", "--n 1000 --port 24000");
+    let plain = Agents::start("agents", "--n 1000");
+    let sealed = Agents::start("sealed", "--n 1000");
     let mut said = Said::default();
     for _ in 0..ROUNDS {
-        said.run("sweep", "--n 1000 --port 22000 --sweeps 2", Some("v2c"));
-        said.run("sweep", "--n 1000 --port 24000 --sweeps 2 --version 3", Some("v3"));
+        said.run(&plain, "sweep", "--n 1000 --sweeps 2", Some("v2c"));
+        said.run(&sealed, "sweep", "--n 1000 --sweeps 2 --version 3", Some("v3"));
     }
     said.print("usm: 1,000 agents x 50 rows x 5 columns, authPriv by sha256 and aes128");
     said.ratio("CPU, keys known", "v3 learnt", "v2c learnt", CPU, 3.0);
 }
 
 fn dead() {
-    let _agents = Agents::start("agents", "--n 1000 --dead 1000 --port 22000");
+    let agents = Agents::start("agents", "--n 1000 --dead 1000");
     let mut said = Said::default();
     for _ in 0..ROUNDS {
-        said.run("sweep", "--n 1000 --port 22000", Some("alone"));
-        said.run("sweep", "--n 1000 --dead 1000 --port 22000", Some("among"));
+        said.run(&agents, "sweep", "--n 1000", Some("alone"));
+        said.run(&agents, "sweep", "--n 1000 --dead 1000", Some("among"));
     }
     said.print("dead: 1,000 live agents among 1,000 dead ones");
     said.ratio("wall until all live ones are polled", "among first", "alone first", WALL, 1.1);
 }
 
 fn far() {
-    let _agents = Agents::start("agents", "--n 200 --port 22000 --delay-ms 20");
+    let agents = Agents::start("agents", "--n 200 --delay-ms 20");
     let mut said = Said::default();
     for _ in 0..ROUNDS {
-        said.run("sweep", "--n 200 --port 22000 --sweeps 3", None);
+        said.run(&agents, "sweep", "--n 200 --sweeps 3", None);
     }
     said.print("far: 200 agents 20 ms away");
     for (name, goal) in [("first", 5), ("learnt", 2)] {
@@ -204,9 +207,11 @@ fn far() {
     judge("wall in s, learnt", said.median("learnt", WALL), 0.12);
 }
 
+// By the shell; `$0` is the agents' port. Where they stand, `wire::place` says.
 const BULKWALK: &str =
-    "exec snmpbulkwalk -v2c -c public -Cr50 -OQn 127.0.0.1:$0 .1.3.6.1.4.1.4874.2.2.21.1.1.1.1 >/dev/null";
-const XARGS: &str = "seq $0 $(($0 + 999)) | xargs -P64 -I{} snmpbulkwalk -v2c -c public -Cr50 -OQn 127.0.0.1:{} .1.3.6.1.4.1.4874.2.2.21.1.1.1.1 >/dev/null";
+    "exec snmpbulkwalk -v2c -c public -Cr50 -OQn 127.1.0.1:$0 .1.3.6.1.4.1.4874.2.2.21.1.1.1.1 >/dev/null";
+const XARGS: &str = r#"seq 1000 | awk -v port=$0 '{ print "127.1." int($1 / 256) "." $1 % 256 ":" port }' |
+    xargs -P64 -I{} snmpbulkwalk -v2c -c public -Cr50 -OQn {} .1.3.6.1.4.1.4874.2.2.21.1.1.1.1 >/dev/null"#;
 
 /// Another program by the shell; none where it is not installed.
 fn other(program: &str, script: &str, words: &[&str]) -> Option<Used> {
@@ -224,11 +229,11 @@ fn other(program: &str, script: &str, words: &[&str]) -> Option<Used> {
 
 /// What others need for the same fleet: for the record, without a goal.
 fn peers() {
-    let _agents = Agents::start("agents", "--n 1000 --port 22000");
+    let agents = Agents::start("agents", "--n 1000");
     let mut said = Said::default();
-    said.run("floor", "--n 1000 --port 22000", None);
-    said.run("sweep", "--n 1000 --port 22000 --sweeps 2", None);
-    if let Some(used) = other("snmpbulkwalk", XARGS, &["22000"]) {
+    said.run(&agents, "floor", "--n 1000", None);
+    said.run(&agents, "sweep", "--n 1000 --sweeps 2", None);
+    if let Some(used) = other("snmpbulkwalk", XARGS, &[&agents.port.to_string()]) {
         said.0.entry("xargs-P64".to_owned()).or_default().push(used);
     }
     said.print("peers: the fleet by other programs");

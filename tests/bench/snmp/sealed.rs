@@ -9,7 +9,7 @@ use poolsync::snmp::{
 };
 
 use crate::options::Options;
-use crate::wire::{ENTRY, OBJECT_ID, SYSTEM};
+use crate::wire::{ENTRY, OBJECT_ID, SYSTEM, place};
 
 /// The user that sweeps ask as.
 pub(crate) fn user() -> User {
@@ -47,8 +47,8 @@ fn recording(rows: u32) -> Recording {
 }
 
 pub(crate) fn serve(options: &Options) {
-    let count: u16 = options.get("n", 1_000);
-    let port: u16 = options.get("port", 22_000);
+    let count: usize = options.get("n", 1_000);
+    let mut port = options.get("port", 0);
     let recording = Arc::new(recording(options.get("rows", 50)));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
@@ -58,12 +58,12 @@ pub(crate) fn serve(options: &Options) {
             let id = [&b"\x80\x00\x1f\x88\x04"[..], format!("sim{agent:05}").as_bytes()].concat();
             let engine = first.another(id).await.unwrap();
             let engine = engine.serving(Context::default(), Arc::clone(&recording)).at(7, 86_400);
-            let address = ([127, 0, 0, 1], port + agent).into();
-            let agent = ReplayAgent::start_v3(address, engine).await.unwrap();
+            let agent = ReplayAgent::start_v3(place(agent, port).into(), engine).await.unwrap();
+            port = agent.address().port();
             agent.set_max_octets(65_507);
             agents.push(agent);
         }
-        println!("ready");
+        println!("ready {port}");
         let ended = || std::io::stdin().read_to_end(&mut Vec::new());
         let _ = tokio::task::spawn_blocking(ended).await;
     });

@@ -13,6 +13,7 @@ use tokio::task::JoinSet;
 
 use crate::options::Options;
 use crate::usage::Meter;
+use crate::wire::place;
 
 /// The one table that the agents have.
 const DESCRIPTOR: &str = r#"
@@ -114,7 +115,7 @@ fn request(
     Request {
         name: format!("bas-{agent}").into(),
         target: Target {
-            address: ([127, 0, 0, 1], port + agent as u16).into(),
+            address: place(agent, port).into(),
             credentials,
             limits,
             engine,

@@ -1,12 +1,21 @@
 //! The least of BER that agents and the floor need: no care is taken, all who speak here are
 //! our own.
 
+use std::net::SocketAddrV4;
+
 /// The table that agents serve: that of pools as old JUNOSe routers have it, from column 2.
 pub(crate) const ENTRY: [u32; 14] = [1, 3, 6, 1, 4, 1, 4874, 2, 2, 21, 1, 1, 1, 1];
 /// The system group.
 pub(crate) const SYSTEM: [u32; 7] = [1, 3, 6, 1, 2, 1, 1];
 /// Who an agent says that it is.
 pub(crate) const OBJECT_ID: [u32; 12] = [1, 3, 6, 1, 4, 1, 4874, 1, 1, 1, 1, 1];
+
+/// Where an agent stands: each has an address of its own, all have the same port. A free port
+/// of one address is free at the others.
+pub(crate) fn place(agent: usize, port: u16) -> SocketAddrV4 {
+    let [.., high, low] = (agent as u32 + 1).to_be_bytes();
+    SocketAddrV4::new([127, 1, high, low].into(), port)
+}
 
 pub(crate) fn head(out: &mut Vec<u8>, tag: u8, length: usize) {
     out.push(tag);

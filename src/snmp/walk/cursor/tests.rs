@@ -199,7 +199,49 @@ fn agent(objects: &BTreeMap<Oid, Value>, asked: &[Oid], repetitions: usize, room
     out
 }
 
+/// Names as a router may send them: under a few columns, behind them, anywhere.
+fn any_name() -> impl Strategy<Value = Oid> {
+    let index = proptest::collection::vec(prop_oneof![0..3_u32, Just(200)], 0..3);
+    (1..5_u32, index).prop_map(|(column, index)| oid("1.9.1").child(&[column]).child(&index))
+}
+
+/// Rows of three columns that go on together, as most answers have them.
+fn rows_in_step() -> impl Strategy<Value = Vec<Oid>> {
+    proptest::collection::btree_set(0..300_u32, 0..6).prop_map(|rows| {
+        rows.iter().flat_map(|row| (2..5).map(|column| oid("1.9.1").child(&[column, *row]))).collect()
+    })
+}
+
+/// All that a walk knows.
+fn known(walk: &Walk) -> impl PartialEq + std::fmt::Debug + use<> {
+    let cursors: Vec<_> = walk.cursors.iter().map(|c| (c.last(&walk.rows), c.row, c.ended)).collect();
+    (cursors, walk.rows.to_map(), walk.inside, walk.behind.clone())
+}
+
 proptest! {
+    #[test]
+    fn a_step_that_another_column_has_made_is_as_one_that_is_looked_at(
+        mut names in rows_in_step(),
+        others in proptest::collection::vec((any::<prop::sample::Index>(), any_name()), 0..5),
+    ) {
+        for (at, name) in others {
+            names.insert(at.index(names.len() + 1), name);
+        }
+        let varbinds: Vec<Varbind> =
+            names.into_iter().zip(0..).map(|(oid, n)| Varbind { oid, value: Value::Integer(n) }).collect();
+        let binds = Binds::of(&varbinds);
+        let (mut quick, mut slow) = (walk(&[2, 3, 4]), walk(&[2, 3, 4]));
+        for (bind, column) in binds.iter().zip([0, 1, 2].into_iter().cycle()) {
+            slow.step = None;
+            let ended = quick.take_one(column, bind);
+            prop_assert_eq!(&ended, &slow.take_one(column, bind));
+            prop_assert_eq!(known(&quick), known(&slow));
+            if ended.is_err() {
+                break;
+            }
+        }
+    }
+
     #[test]
     fn any_table_is_read_as_it_is(
         cells in proptest::collection::btree_map((1..6_u32, 1..30_u32, 0..3_u32), any::<i64>(), 0..80),
