@@ -443,3 +443,6 @@ fn json(shape: &impl serde::Serialize) -> Reply {
         .map(Answer::Json)
         .map_err(|e| Problem::new(500, "encode", "the answer cannot be written", &e.to_string()))
 }
+
+#[cfg(test)]
+mod tests;
