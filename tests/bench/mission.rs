@@ -23,8 +23,6 @@ use std::time::{Duration, Instant};
 use options::Options;
 
 const POOLSYNC: &str = env!("CARGO_BIN_EXE_poolsync");
-/// The first agent's port.
-const PORT: u16 = 22_000;
 
 fn main() {
     let mut words = std::env::args().skip(1).filter(|word| word != "--bench").peekable();
@@ -35,8 +33,8 @@ fn main() {
     let (count, rows) = (options.get("agents", 10_000), options.get("rows", 100));
     let rest = Duration::from_secs(options.get("rest", 300));
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-    let config = configure(folder.path(), count);
-    let _agents = Agents::start(count, rows);
+    let agents = Agents::start(count, rows);
+    let config = configure(folder.path(), count, agents.port);
 
     let daemon = Daemon::start(&config);
     let first = timed(|| poolsync(&config, &["poll", "--json"]));
@@ -73,11 +71,11 @@ fn timed<T>(work: impl FnOnce() -> T) -> f64 {
     begun.elapsed().as_secs_f64()
 }
 
-fn configure(folder: &Path, count: usize) -> PathBuf {
+fn configure(folder: &Path, count: usize, port: u16) -> PathBuf {
     let mut fleet = String::from("name,address,snmp,mib,edges\n");
     for bas in 0..count {
-        let (port, edge) = (usize::from(PORT) + bas, bas % 300);
-        fleet.push_str(&format!("bas-{bas:05},127.0.0.1:{port},sim,auto,edge-{edge:03}\n"));
+        let (address, edge) = (wire::place(bas, port), bas % 300);
+        fleet.push_str(&format!("bas-{bas:05},{address},sim,auto,edge-{edge:03}\n"));
     }
     fs::write(folder.join("bas.csv"), fleet).unwrap();
     let mut config = String::from(
@@ -107,26 +105,30 @@ fn poolsync(config: &Path, words: &[&str]) -> Vec<u8> {
 }
 
 /// The simulated routers; they end with their standard input.
-struct Agents(Child);
+struct Agents {
+    child: Child,
+    /// The port of all of them.
+    port: u16,
+}
 
 impl Agents {
     fn start(count: usize, rows: u32) -> Self {
-        let (count, rows, port) = (count.to_string(), rows.to_string(), PORT.to_string());
-        let words = ["agents", "--n", &count, "--rows", &rows, "--columns", "5", "--port", &port];
+        let (count, rows) = (count.to_string(), rows.to_string());
+        let words = ["agents", "--n", &count, "--rows", &rows, "--columns", "5"];
         let own = std::env::current_exe().unwrap();
         let mut child =
             Command::new(own).args(words).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        assert_eq!(line.trim(), "ready");
-        Self(child)
+        let port = line.trim().strip_prefix("ready ").unwrap().parse().unwrap();
+        Self { child, port }
     }
 }
 
 impl Drop for Agents {
     fn drop(&mut self) {
-        drop(self.0.stdin.take());
-        let _ = self.0.wait();
+        drop(self.child.stdin.take());
+        let _ = self.child.wait();
     }
 }
 
