@@ -35,14 +35,9 @@ impl Waiting {
         }
     }
 
-    /// Whether everything has been read.
-    pub(super) fn is_complete(&self) -> bool {
-        self.open.is_empty()
-    }
-
-    /// Whether what has been read is still to be taken in.
+    /// Whether everything has been read, and is still to be taken in.
     pub(super) fn is_new(&self) -> bool {
-        self.is_complete() && self.offer.is_none()
+        self.open.is_empty() && self.offer.is_none()
     }
 
     /// Notes what a batch came to.
