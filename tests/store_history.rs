@@ -92,7 +92,7 @@ fn full_memory() -> Memory {
             sys_descr: "a \"box\"".to_owned(),
         }),
         engine: Some(Engine { id: "80001f8804".to_owned(), boots: 3, time: 77, at: at(7) }),
-        seen: vec![Seen { space: Name::from("internet"), range: range("10.0.0.0/8"), since: at(1) }],
+        seen: vec![Seen { space: Name::from("internet"), range: range("10.0.0.0/8"), since: at(1) }].into(),
         misses: vec![Miss { space: Name::from("internet"), range: range("10.9.0.0/24"), polls: 2 }],
         last_counted: Some(at(4)),
         // Twice the same range: the router's order and repetitions are kept.
@@ -250,7 +250,7 @@ async fn what_changes_in_memories_and_holds_is_saved_and_the_rest_stays() {
             }
             4 => {
                 change_listed(&mut memory, |listed| listed[0].standing = Standing::Unread);
-                memory.seen.clear();
+                memory.seen = Vec::new().into();
                 guard.holds.remove(0);
                 guard.holds.push(hold(12, "192.0.2.0/24"));
             }

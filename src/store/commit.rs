@@ -6,11 +6,12 @@ use jiff::Timestamp;
 use sqlx::{Row, SqliteConnection};
 
 use super::acts::{self, Acts};
-use super::digest::Digest;
+use super::digest::{Digest, OwnedDigest};
 use super::error::Fault;
 use super::groups;
 use super::memory::{self, Written};
 use super::names::Names;
+use super::owned;
 use super::rows::{self, OPEN};
 use super::{time, usage};
 use crate::table::{Change, Entry, Groups, GuardMemory, Memory, Name, Usage};
@@ -46,24 +47,32 @@ pub struct Committed {
 }
 
 /// The newest generation, as far as the next one builds on it.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Newest {
     pub(super) number: i64,
     pub(super) entries: i64,
     pub(super) digest: Digest,
+    /// The same of who owns what; none where the generation is from before it was counted.
+    pub(super) owned: Option<OwnedDigest>,
     /// As stored; none before the first generation.
     pub(super) committed: Option<i64>,
 }
 
 impl Newest {
+    /// Before the first one.
+    const NONE: Self =
+        Self { number: 0, entries: 0, digest: Digest::NONE, owned: Some(OwnedDigest::NONE), committed: None };
+
     pub(super) async fn load(conn: &mut SqliteConnection) -> Result<Self, Fault> {
-        let sql = "SELECT number, entries, digest, committed FROM generation ORDER BY number DESC LIMIT 1";
-        let Some(row) = sqlx::query(sql).fetch_optional(conn).await? else { return Ok(Self::default()) };
+        let sql = "SELECT number, entries, digest, committed, owned FROM generation \
+                   ORDER BY number DESC LIMIT 1";
+        let Some(row) = sqlx::query(sql).fetch_optional(conn).await? else { return Ok(Self::NONE) };
         Ok(Self {
             number: row.try_get(0)?,
             entries: row.try_get(1)?,
             digest: Digest::from_stored(row.try_get(2)?),
             committed: Some(row.try_get(3)?),
+            owned: row.try_get::<Option<i64>, _>(4)?.map(OwnedDigest::from_stored),
         })
     }
 }
@@ -140,18 +149,28 @@ async fn write_generation(
     }
     let number = newest.number + 1;
     let (closed, opened) = sides(commit.changes);
+    let counted = match newest.owned {
+        Some(owned) => owned,
+        None => owned::count(conn, names).await?,
+    };
     rows::close_entries(conn, names, &closed, number).await?;
     rows::insert_entries(conn, names, &opened, number).await.map_err(overlapping)?;
     if let Some(difference) = &groups {
         difference.apply(conn, names, number).await?;
     }
-    let mut digest = newest.digest;
-    closed.iter().for_each(|entry| digest.subtract(entry));
-    opened.iter().for_each(|entry| digest.add(entry));
+    let (mut digest, mut owned) = (newest.digest, counted);
+    for entry in &closed {
+        digest.subtract(entry);
+        owned.subtract(entry);
+    }
+    for entry in &opened {
+        digest.add(entry);
+        owned.add(entry);
+    }
     let altered = commit.changes.iter().filter(|c| matches!(c, Change::Altered { .. })).count() as i64;
     let (ended, begun) = (closed.len() as i64, opened.len() as i64);
     let shown = commit.acts.shown.unwrap_or_default();
-    sqlx::query("INSERT INTO generation VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)")
+    sqlx::query("INSERT INTO generation VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)")
         .bind(number)
         .bind(time::stored(commit.at))
         .bind(newest.entries + begun - ended)
@@ -160,6 +179,7 @@ async fn write_generation(
         .bind(ended - altered + shown.removed.cast_signed())
         .bind(altered + shown.altered.cast_signed())
         .bind(i64::from(groups.is_some()))
+        .bind(owned.stored())
         .execute(&mut *conn)
         .await?;
     Ok(Committed { generation: number.cast_unsigned(), made: true })

@@ -14,7 +14,7 @@ use crate::address::Range;
 use crate::table::{Class, Entry, PoolNames};
 
 /// Rows of one page.
-const PAGE: i64 = 8192;
+pub(super) const PAGE: i64 = 8192;
 
 /// The next space and family that have entries now.
 const NEXT_GROUND: &str = "SELECT space, family FROM entry WHERE to_gen = 9223372036854775807 \
@@ -96,28 +96,57 @@ pub(super) async fn read_rows(
     conn: &mut SqliteConnection,
     mut each: impl FnMut(&Kept<'_>) -> Result<(), Fault> + Send,
 ) -> Result<(), Fault> {
+    read_pages(conn, |ground, page: &Page| page.each(ground, &mut each)).await
+}
+
+/// A space by its number, and a family by its.
+pub(super) type Ground = (i64, u8);
+
+/// Rows of one space and family, as SQLite packed them.
+pub(super) trait Packed: Sized + Send + Sync {
+    /// At most so many rows behind a first address; none where there are none.
+    fn behind(
+        conn: &mut SqliteConnection,
+        ground: Ground,
+        first: Vec<u8>,
+    ) -> impl Future<Output = Result<Option<Self>, Fault>> + Send;
+
+    /// The addresses of its rows, first and last.
+    fn addresses(&self) -> &[u8];
+
+    /// The same, row by row.
+    fn rows(&self) -> Result<&[[u8; 32]], Fault> {
+        let (rows, rest) = self.addresses().as_chunks::<32>();
+        if rest.is_empty() { Ok(rows) } else { Err(broken("an address that is not 16 octets long")) }
+    }
+}
+
+/// Reads the table of now page by page; while one is looked at SQLite packs the next.
+pub(super) async fn read_pages<P: Packed>(
+    conn: &mut SqliteConnection,
+    mut each: impl FnMut(Ground, &P) -> Result<(), Fault> + Send,
+) -> Result<(), Fault> {
     let mut ground = (i64::MIN, 0u8);
     loop {
         let next = sqlx::query(NEXT_GROUND).bind(ground.0).bind(i64::from(ground.1));
         let Some(row) = next.fetch_optional(&mut *conn).await? else { return Ok(()) };
         ground = (row.try_get(0)?, row.try_get(1)?);
-        let mut page = Page::behind(conn, ground, Vec::new()).await?;
+        let mut page = P::behind(conn, ground, Vec::new()).await?;
         while let Some(read) = page {
-            let last = read.last()?;
-            let (next, done) = tokio::join!(biased; Page::behind(conn, ground, last), async {
-                read.each(ground, &mut each)
-            });
+            let last = read.rows()?.last().and_then(|row| row.first_chunk::<16>());
+            let last = last.ok_or_else(|| broken("a page of no rows"))?.to_vec();
+            let (next, done) =
+                tokio::join!(biased; P::behind(conn, ground, last), async { each(ground, &read) });
             done?;
             page = next?;
         }
     }
 }
 
-impl Page {
-    /// The rows behind a first address; none where there are none.
+impl Packed for Page {
     async fn behind(
         conn: &mut SqliteConnection,
-        (space, family): (i64, u8),
+        (space, family): Ground,
         first: Vec<u8>,
     ) -> Result<Option<Self>, Fault> {
         let page = sqlx::query(PAGE_OF_NOW).bind(space).bind(i64::from(family));
@@ -145,20 +174,15 @@ impl Page {
         }))
     }
 
-    fn rows(&self) -> Result<&[[u8; 32]], Fault> {
-        let (rows, rest) = self.addresses.as_chunks::<32>();
-        if rest.is_empty() { Ok(rows) } else { Err(broken("an address that is not 16 octets long")) }
+    fn addresses(&self) -> &[u8] {
+        &self.addresses
     }
+}
 
-    /// The last row's first address.
-    fn last(&self) -> Result<Vec<u8>, Fault> {
-        let last = self.rows()?.last().and_then(|row| row.first_chunk::<16>());
-        last.map(|first| first.to_vec()).ok_or_else(|| broken("a page of no rows"))
-    }
-
+impl Page {
     fn each(
         &self,
-        (space, family): (i64, u8),
+        (space, family): Ground,
         each: &mut impl FnMut(&Kept<'_>) -> Result<(), Fault>,
     ) -> Result<(), Fault> {
         let (mut owners, mut bases, mut vrfs) =
@@ -192,22 +216,22 @@ impl Page {
     }
 }
 
-fn broken(what: &str) -> Fault {
+pub(super) fn broken(what: &str) -> Fault {
     Fault::Damaged(format!("the table has {what}"))
 }
 
 /// First and last address.
-fn halves(row: &[u8; 32]) -> [u128; 2] {
+pub(super) fn halves(row: &[u8; 32]) -> [u128; 2] {
     let (halves, _) = row.as_chunks::<16>();
     let half = |at: usize| halves.get(at).map_or(0, |half| u128::from_be_bytes(*half));
     [half(0), half(1)]
 }
 
 /// Numbers with commas between them.
-struct Numbers<'p>(&'p [u8]);
+pub(super) struct Numbers<'p>(pub(super) &'p [u8]);
 
 impl Numbers<'_> {
-    fn next(&mut self) -> Result<i64, Fault> {
+    pub(super) fn next(&mut self) -> Result<i64, Fault> {
         let lacking = || broken("a row that lacks a number");
         let (mut number, mut length) = (0i64, 0);
         for octet in self.0 {

@@ -17,7 +17,8 @@ use super::rows::{self, Put};
 use super::time;
 use crate::address::Range;
 use crate::table::{
-    GuardMemory, Hold, Listed, ListedRef, Listing, Memory, Miss, Name, PoolNames, Row, Seen, Standing,
+    GuardMemory, Hold, Listed, ListedRef, Listing, Memory, Miss, Name, PoolNames, Row, Seen, SeenList,
+    Standing,
 };
 
 /// What of a memory is in the database, as hashes.
@@ -70,17 +71,17 @@ type Stretch<'a> = (i64, u8, &'a str, &'a str, i64);
 
 /// Since when addresses are listed, and how often they were missing, as `[[...],[...]]` of
 /// [`Stretch`]es: a fleet has as many of them as it has ranges.
-fn pack(names: &mut Names, seen: &[Seen], misses: &[Miss]) -> String {
-    let seen = seen.iter().map(|seen| (&seen.space, seen.range, time::stored(seen.since)));
+fn pack(names: &mut Names, seen: &SeenList, misses: &[Miss]) -> String {
+    let seen = seen.iter().map(|seen| (seen.space, seen.range, time::stored(seen.since)));
     let seen = pack_stretches(names, seen);
-    let misses = misses.iter().map(|miss| (&miss.space, miss.range, i64::from(miss.polls)));
+    let misses = misses.iter().map(|miss| (miss.space.clone(), miss.range, i64::from(miss.polls)));
     format!("[[{seen}],[{}]]", pack_stretches(names, misses))
 }
 
-fn pack_stretches<'a>(names: &mut Names, of: impl Iterator<Item = (&'a Name, Range, i64)>) -> String {
+fn pack_stretches(names: &mut Names, of: impl Iterator<Item = (Name, Range, i64)>) -> String {
     let mut json = String::new();
     for (space, range, number) in of {
-        let (space, family) = (names.id(space), range.family().number());
+        let (space, family) = (names.id(&space), range.family().number());
         let (first, last) = (range.first_bits(), range.last_bits());
         let comma = if json.is_empty() { "" } else { "," };
         json.push_str(&format!("{comma}[{space},{family},\"{first:x}\",\"{last:x}\",{number}]"));
@@ -88,7 +89,7 @@ fn pack_stretches<'a>(names: &mut Names, of: impl Iterator<Item = (&'a Name, Ran
     json
 }
 
-fn unpack_seen(names: &Names, json: &str) -> Result<(Vec<Seen>, Vec<Miss>), Fault> {
+fn unpack_seen(names: &Names, json: &str) -> Result<(SeenList, Vec<Miss>), Fault> {
     let (seen, misses): (Vec<Stretch<'_>>, Vec<Stretch<'_>>) = rows::unpack(json)?;
     let range = |s: &Stretch<'_>| rows::range(s.1, rows::bits(s.2)?, rows::bits(s.3)?);
     let seen = seen

@@ -17,7 +17,8 @@
 //! | `history` | what became of addresses, or of a BAS |
 //! | `acts`, `usage` | pins, drains, and who said so; how much of the pools is in use |
 //! | `groups`, `memory` | groups; what is remembered per BAS and by the guard |
-//! | `rows`, `current`, `owned` | rows in bulk; the table of now; who owns what in it |
+//! | `rows`, `current` | rows in bulk; the table of now |
+//! | `owned`, `whose` | who owns what in it, and no more |
 //! | `digest` | what a table adds up to |
 //! | `names`, `time` | names and times as numbers |
 //! | `transaction` | how the owner reads and writes |
@@ -46,6 +47,7 @@ mod tests;
 mod time;
 mod transaction;
 mod usage;
+mod whose;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};

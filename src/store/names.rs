@@ -42,6 +42,11 @@ impl Names {
         name.ok_or_else(|| Fault::Damaged(format!("it refers to a name {id} that it does not have")))
     }
 
+    /// The highest number that a name has; 0 where there is none.
+    pub(super) fn highest(&self) -> i64 {
+        self.by_id.len() as i64
+    }
+
     /// The number of a name that the database has.
     pub(super) fn known(&self, name: &Name) -> Option<i64> {
         self.ids.get(name).copied()

@@ -69,7 +69,7 @@ async fn a_migration_of_an_existing_database_keeps_a_copy_of_it() {
     assert_eq!(store.load().await.unwrap().table.entries(), entries(3));
     store.close().await.unwrap();
     // The next start has nothing to do and makes no copy.
-    let copy = beside(&path, ".before-0003");
+    let copy = beside(&path, ".before-0004");
     let made = std::fs::metadata(&copy).unwrap().modified().unwrap();
     open_with(&path, &later).await.unwrap().close().await.unwrap();
     assert_eq!(std::fs::metadata(&copy).unwrap().modified().unwrap(), made);
@@ -235,27 +235,64 @@ async fn who_owns_what_is_what_the_entries_say() {
     }
 }
 
+/// What a reader says of the table, and of who owns what, after a change from outside.
+async fn after(harm: &'static str) -> [Option<&'static str>; 2] {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("db");
+    let mut store = Store::open(&path, Settings::default()).await.unwrap();
+    add(&mut store, &mixed()).await.unwrap();
+    let mut writer = store.take().await.unwrap();
+    sqlx::query(AssertSqlSafe(harm)).execute(&mut writer.conn).await.unwrap();
+    store.writer = Some(writer);
+    store.close().await.unwrap();
+    let mut reader = Reader::open(&path, Settings::default()).await.unwrap();
+    let table = reader.load_table().await.map(drop).err();
+    let owned = reader.load_owned("internet").await.map(drop).err();
+    [table, owned].map(|error| error.map(|error| error.kind()))
+}
+
 #[tokio::test]
 async fn a_table_that_was_altered_is_damaged_whatever_is_asked_of_it() {
     for harm in [
-        "UPDATE entry SET vrf = owner WHERE vrf <> owner",
         "DELETE FROM entry WHERE family = 6",
-        "UPDATE entry SET pool = x'00' WHERE space = (SELECT id FROM name WHERE text = 'iptv')",
         "UPDATE entry SET last = x'00000000000000000000000000010000' WHERE family = 4",
         "UPDATE entry SET owner = 4711",
         "UPDATE entry SET owner = -1",
+        "UPDATE entry SET bas = -1 WHERE bas = owner",
+        "UPDATE entry SET bas = 4711 WHERE bas = owner",
+        "UPDATE entry SET owner = 16777216 + owner",
+        "UPDATE entry SET owner = (SELECT id FROM name WHERE text = 'bas-1') \
+         WHERE owner = (SELECT id FROM name WHERE text = 'bas-2')",
+        "UPDATE entry SET class = 0 WHERE class > 0",
+        "UPDATE name SET text = 'another' WHERE text = 'bas-3'",
+        "UPDATE name SET text = 'another' WHERE text = 'iptv'",
     ] {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("db");
-        let mut store = Store::open(&path, Settings::default()).await.unwrap();
-        add(&mut store, &mixed()).await.unwrap();
-        let mut writer = store.take().await.unwrap();
-        sqlx::query(AssertSqlSafe(harm)).execute(&mut writer.conn).await.unwrap();
-        store.writer = Some(writer);
-        store.close().await.unwrap();
-        let mut reader = Reader::open(&path, Settings::default()).await.unwrap();
-        let owned = reader.load_owned("internet").await.map(drop).unwrap_err();
-        let table = reader.load_table().await.map(drop).unwrap_err();
-        assert_eq!((owned.kind(), table.kind()), ("damaged", "damaged"), "{harm}");
+        assert_eq!(after(harm).await, [Some("damaged"); 2], "{harm}");
     }
+    // What is not asked is not looked at.
+    for harm in [
+        "UPDATE entry SET vrf = owner WHERE vrf <> owner",
+        "UPDATE entry SET pool = x'00' WHERE space = (SELECT id FROM name WHERE text = 'iptv')",
+    ] {
+        assert_eq!(after(harm).await, [Some("damaged"), None], "{harm}");
+    }
+}
+
+#[tokio::test]
+async fn who_owns_what_of_an_older_generation_is_told_after_the_next_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("db");
+    let mut store = Store::open(&path, Settings::default()).await.unwrap();
+    let all = mixed();
+    let (first, next) = all.split_at(29_000);
+    add(&mut store, first).await.unwrap();
+    let mut writer = store.take().await.unwrap();
+    sqlx::query("UPDATE generation SET owned = NULL").execute(&mut writer.conn).await.unwrap();
+    store.writer = Some(writer);
+    let mut reader = Reader::open(&path, Settings::default()).await.unwrap();
+    assert!(reader.load_owned("internet").await.unwrap().is_none());
+    add(&mut store, next).await.unwrap();
+    let owned = reader.load_owned("internet").await.unwrap().unwrap();
+    let entries = all.iter().filter(|entry| &*entry.space == "internet");
+    assert_eq!((owned.generation, owned.ranges.len()), (2, entries.count()));
 }

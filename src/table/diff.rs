@@ -60,13 +60,13 @@ impl Change {
 }
 
 /// What turns `before` into `after`, sorted by space and range. Entries that both share are not
-/// looked at. That a BAS went stale, which
-/// shows only in a polled entry's class, is no change.
+/// looked at. That a BAS went stale, which shows only in a polled entry's class, is no change.
 pub fn diff(before: &Table, after: &Table) -> Vec<Change> {
     let (mut old, mut new) = (before.entries().iter(), after.entries().iter());
     let mut changes = Vec::new();
     loop {
         old.skip_shared(&mut new);
+        old.skip_same(&mut new);
         match order(old.peek().map(place), new.peek().map(place)) {
             None => return changes,
             Some(Ordering::Less) => changes.extend(old.next().cloned().map(Change::Removed)),

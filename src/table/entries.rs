@@ -388,6 +388,25 @@ impl<'a> Iter<'a> {
         }
     }
 
+    /// Goes past the entries that both have next and that are the same without a look at their
+    /// names; not beyond the end of a chunk.
+    pub(super) fn skip_same(&mut self, other: &mut Self) {
+        let (here, there) = (self.rest.piece(0), other.rest.piece(0));
+        let same = here.iter().zip(there).take_while(|(a, b)| a.is_plainly(b)).count();
+        self.skip_within(same);
+        other.skip_within(same);
+    }
+
+    /// Goes past so many entries of one chunk.
+    fn skip_within(&mut self, count: usize) {
+        let Some((chunk, behind)) = self.rest.chunks.split_first() else { return };
+        self.rest.start += count;
+        let end = if behind.is_empty() { self.rest.end } else { chunk.len() };
+        if self.rest.start >= end {
+            (self.rest.chunks, self.rest.start) = (behind, 0);
+        }
+    }
+
     /// Whether a chunk comes next of which nothing is left out.
     fn is_at_chunk(&self) -> bool {
         match self.rest.chunks {
@@ -403,13 +422,8 @@ impl<'a> Iterator for Iter<'a> {
 
     #[inline]
     fn next(&mut self) -> Option<&'a Entry> {
-        let (chunk, behind) = self.rest.chunks.split_first()?;
-        let entry = chunk.get(self.rest.start)?;
-        self.rest.start += 1;
-        let end = if behind.is_empty() { self.rest.end } else { chunk.len() };
-        if self.rest.start == end {
-            (self.rest.chunks, self.rest.start) = (behind, 0);
-        }
+        let entry = self.rest.first()?;
+        self.skip_within(1);
         Some(entry)
     }
 

@@ -54,6 +54,23 @@ impl Entry {
             && self.class.is_kind_of(other.class)
     }
 
+    /// Whether both say the same of the same addresses, as far as can be told without reading
+    /// the names: false tells nothing.
+    #[inline]
+    pub(super) fn is_plainly(&self, other: &Self) -> bool {
+        let bas = match (&self.bas, &other.bas) {
+            (Some(bas), Some(other)) => bas.is_same_place(other),
+            (bas, other) => bas.is_none() && other.is_none(),
+        };
+        self.range == other.range
+            && self.pool.is_same_place(&other.pool)
+            && self.owner.is_same_place(&other.owner)
+            && self.vrf.is_same_place(&other.vrf)
+            && self.space.is_same_place(&other.space)
+            && bas
+            && self.class.is_kind_of(other.class)
+    }
+
     /// Both as one entry, where `next` goes on behind this one and says the same.
     pub(super) fn joined(&self, next: &Self) -> Option<Self> {
         let joins = self.space == next.space && self.range.touches(next.range) && self.says_same(next);

@@ -13,9 +13,12 @@ use crate::address::Range;
 mod carry;
 mod ingest;
 mod listing;
+mod packed;
+mod since;
 
 pub use ingest::{IngestSettings, Ingested, Poll, Published};
 pub use listing::{ListedRef, Listing};
+pub use since::SeenList;
 
 /// Whether a range was listed by the last complete poll.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -192,7 +195,7 @@ pub struct Memory {
     pub sys_name: Name,
     /// Since when each address is listed without a break in complete polls; sorted,
     /// disjoint, neighbours of one time merged.
-    pub seen: Vec<Seen>,
+    pub seen: SeenList,
     /// How many complete scheduled polls in a row did not list an address that is still
     /// published as this BAS's; sorted, disjoint.
     pub misses: Vec<Miss>,

@@ -48,7 +48,7 @@ pub use guard::{
 pub use lookup::{Lookup, SpaceLookup};
 pub use memory::{
     Detection, Engine, IngestSettings, Ingested, Listed, ListedRef, Listing, Memory, Miss, Poll, PolledTable,
-    Published, Row, Seen, Standing, TableMemory, TableOutcome, Unread,
+    Published, Row, Seen, SeenList, Standing, TableMemory, TableOutcome, Unread,
 };
 pub use name::{Name, PoolName};
 pub use pools::PoolNames;

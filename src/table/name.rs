@@ -21,6 +21,11 @@ impl Name {
     pub fn as_str(&self) -> &str {
         &self.0
     }
+
+    /// Whether both are held in one place; then they are equal, and neither has to be read.
+    pub(crate) fn is_same_place(&self, other: &Self) -> bool {
+        ArcStr::ptr_eq(&self.0, &other.0)
+    }
 }
 
 impl<T: Into<ArcStr>> From<T> for Name {
@@ -119,10 +124,9 @@ impl PoolName {
         ThinArc::strong_count(&self.0) == 1
     }
 
-    /// Whether both are held in one place.
-    #[cfg(test)]
+    /// Whether both are held in one place; then they are equal, and neither has to be read.
     pub(crate) fn is_same_place(&self, other: &Self) -> bool {
-        std::ptr::eq(self.raw(), other.raw())
+        self.0.as_ptr() == other.0.as_ptr()
     }
 
     /// Whether both are the same to the last letter of their text.

@@ -37,7 +37,7 @@ pub(super) struct Staleness<'a> {
     /// The last complete reads of BASes that are silent; sorted.
     silent: Vec<Timestamp>,
     /// By space: what was begun to be listed after the oldest last read of a stale table.
-    newer: BTreeMap<&'a Name, Overlaps<Newer<'a>>>,
+    newer: BTreeMap<Name, Overlaps<Newer<'a>>>,
 }
 
 struct Newer<'a> {
@@ -122,13 +122,13 @@ fn newer(
     after_time: Timestamp,
     now: Timestamp,
     after: SignedDuration,
-) -> BTreeMap<&Name, Overlaps<Newer<'_>>> {
-    let mut begun: BTreeMap<&Name, Vec<(Range, Newer<'_>)>> = BTreeMap::new();
+) -> BTreeMap<Name, Overlaps<Newer<'_>>> {
+    let mut begun: BTreeMap<Name, Vec<(Range, Newer<'_>)>> = BTreeMap::new();
     for (_, member, memory) in fleet.iter() {
         let all_fresh = !memory.tables.values().any(|table| table.is_stale(now, after));
         for seen in memory.seen.iter().filter(|seen| seen.since > after_time) {
             let fresh = if all_fresh { seen.range.into() } else { fresh(memory, seen.range, now, after) };
-            let of_space = begun.entry(&seen.space).or_default();
+            let of_space = begun.entry(seen.space).or_default();
             let owner = &member.owner;
             of_space.extend(fresh.iter().map(|range| (*range, Newer { since: seen.since, owner })));
         }

@@ -197,7 +197,7 @@ impl Memory {
         interval: SignedDuration,
     ) {
         let alive = self.alive();
-        let old = self.seen.drain(..).map(|s| (s.space, s.range, s.since)).collect();
+        let old = self.seen.iter().map(|s| (s.space, s.range, s.since)).collect();
         let seen = carry(&alive, &old, |since| since, at).into_iter();
         self.seen = seen.map(|(space, range, since)| Seen { space, range, since }).collect();
 

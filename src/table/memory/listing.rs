@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
+use super::packed::{Apart, PackedRange};
 use super::{Listed, Row, Standing};
 use crate::address::{Family, Range};
 use crate::table::{Name, PoolName};
@@ -46,16 +47,14 @@ struct Packed {
     kinds: Vec<Kind>,
     /// The rows' indexes, one behind the other.
     arcs: Vec<u32>,
-    /// Ranges that do not fit into a row.
-    ranges: Vec<Range>,
+    apart: Apart,
     /// Counts that do not fit into a row.
     counts: Vec<u64>,
 }
 
 struct PackedRow {
     pool: PoolName,
-    /// The first and last address of IPv4; else the place of the range.
-    range: [u32; 2],
+    range: PackedRange,
     /// Where its index ends; that of the next row begins there.
     arcs: u32,
     size: Count,
@@ -109,13 +108,7 @@ impl Packed {
     fn push(&mut self, listed: Listed, kind: u32) {
         let Listed { row, pool, range, size, used, .. } = listed;
         self.arcs.extend(&*row.index);
-        let range = match (u32::try_from(range.first_bits()), u32::try_from(range.last_bits())) {
-            (Ok(first), Ok(last)) if range.family() == Family::V4 => [first, last],
-            _ => {
-                self.ranges.push(range);
-                [(self.ranges.len() - 1) as u32, 0]
-            }
-        };
+        let range = self.apart.pack(range);
         let size = Count::pack(size, &mut self.counts);
         let used = Count::pack(used, &mut self.counts);
         self.rows.push(PackedRow { pool, range, arcs: self.arcs.len() as u32, size, used, kind });
@@ -127,11 +120,6 @@ impl Packed {
         let before = place.checked_sub(1).and_then(|before| self.rows.get(before));
         let start = before.map_or(0, |row| row.arcs as usize);
         let kind = self.kinds.get(row.kind as usize)?;
-        let [first, last] = row.range;
-        let range = match kind.family {
-            Family::V4 => Range::from_bits(Family::V4, first.into(), last.into())?,
-            Family::V6 => *self.ranges.get(first as usize)?,
-        };
         Some(ListedRef {
             table: &kind.table,
             context: &kind.context,
@@ -139,7 +127,7 @@ impl Packed {
             space: kind.space.as_ref(),
             vrf: &kind.vrf,
             pool: &row.pool,
-            range,
+            range: self.apart.unpack(kind.family, row.range)?,
             size: row.size.unpack(&self.counts),
             used: row.used.unpack(&self.counts),
             standing: if kind.unread { Standing::Unread } else { Standing::Listed },
@@ -150,7 +138,7 @@ impl Packed {
         self.rows.shrink_to_fit();
         self.kinds.shrink_to_fit();
         self.arcs.shrink_to_fit();
-        self.ranges.shrink_to_fit();
+        self.apart.shrink();
         self.counts.shrink_to_fit();
     }
 }

@@ -38,7 +38,7 @@ fn memory(tables: &[(&str, i64, u32)], rows: &[Listed]) -> Memory {
 }
 
 fn since(mut memory: Memory, minutes: i64) -> Memory {
-    memory.seen.iter_mut().for_each(|seen| seen.since = at(minutes));
+    memory.seen = memory.seen.iter().map(|seen| Seen { since: at(minutes), ..seen }).collect();
     memory
 }
 
