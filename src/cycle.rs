@@ -148,7 +148,7 @@ impl Cycle {
         let mut loaded = store.load().await?;
         let pools = std::mem::take(&mut loaded.pools);
         let settings = Settings::of(&config);
-        let runs = Runs::load(&store.runs_since(window_start(&config, now)).await?);
+        let runs = Runs::load(&store.runs_ended_since(window_start(&config, now)).await?);
         let state = State::of(config, exports, loaded);
         let (fleet_table, listings, dirty, usages) = Default::default();
         let mut cycle = Self { state, settings, store, runs, pools, fleet_table, listings, dirty, usages };

@@ -85,7 +85,7 @@ fn full_memory() -> Memory {
         state: Name::from("failed"),
         reason: Name::from("timeout"),
         booted: Some(at(-100)),
-        tables: BTreeMap::from([(Name::from("pools"), table)]),
+        tables: BTreeMap::from([(Name::from("pools"), Box::new(table))]),
         detection: Some(Detection {
             descriptor: Name::from("junose"),
             sys_object_id: "1.3.6.1.4.1.4874.1.1".to_owned(),
@@ -188,7 +188,7 @@ async fn a_new_store_is_generation_0_and_not_filled() {
     assert!(loaded.memories.is_empty());
     assert_eq!(store.table_at(0).await.unwrap().table, Table::default());
     assert_eq!(store.generations(10).await.unwrap(), []);
-    assert_eq!(store.runs_since(at(0)).await.unwrap(), []);
+    assert_eq!(store.runs_ended_since(at(0)).await.unwrap(), []);
 }
 
 #[tokio::test]
@@ -369,13 +369,13 @@ fn run(addresses: &str, owner: &str, from: i64, to: Option<i64>) -> Run {
 }
 
 async fn runs(store: &mut Store, since: i64) -> Vec<Run> {
-    let mut runs = store.runs_since(at(since)).await.unwrap();
+    let mut runs = store.runs_ended_since(at(since)).await.unwrap();
     runs.sort_by_key(|run| (run.from, run.range));
     runs
 }
 
 #[tokio::test]
-async fn runs_are_those_that_reach_into_the_window() {
+async fn runs_are_those_that_ended_in_the_window() {
     let folder = tempfile::tempdir().unwrap();
     let mut store = open(&folder.path().join("a.db")).await;
     let mut fill = entry("192.0.2.0/24", "bas-3");
@@ -392,21 +392,39 @@ async fn runs_are_those_that_reach_into_the_window() {
         commit(&mut store, *second, &before, after).await.unwrap();
         before = after.clone();
     }
-    let steady = || run("198.51.100.0/24", "bas-1", 0, None);
     let first = || run("192.0.2.0/24", "bas-1", 0, Some(10));
     let second = || run("192.0.2.0/24", "bas-2", 10, Some(20));
     for since in [-5, 0, 5] {
-        assert_eq!(runs(&mut store, since).await, [first(), steady(), second()], "since {since}");
+        assert_eq!(runs(&mut store, since).await, [first(), second()], "since {since}");
     }
     for since in [10, 15] {
-        assert_eq!(runs(&mut store, since).await, [steady(), second()], "since {since}");
+        assert_eq!(runs(&mut store, since).await, [second()], "since {since}");
     }
     for since in [20, 29, 30, 99] {
-        assert_eq!(runs(&mut store, since).await, [steady()], "since {since}");
+        assert_eq!(runs(&mut store, since).await, [], "since {since}");
     }
     assert_eq!(store.generation_at(at(-1)).await.unwrap(), 0);
     assert_eq!(store.generation_at(at(10)).await.unwrap(), 2);
     assert_eq!(store.generation_at(at(19)).await.unwrap(), 2);
+}
+
+#[tokio::test]
+async fn a_run_that_begins_as_another_one_ends_is_told_though_it_goes_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = open(&folder.path().join("a.db")).await;
+    let steady = || entry("198.51.100.0/24", "bas-1");
+    let first = table(vec![entry("192.0.2.0/24", "bas-1"), steady()]);
+    // Half of it goes on as the same owner's, and another BAS begins beside it.
+    let halves = || [entry("192.0.2.0/25", "bas-1"), entry("192.0.2.128/25", "bas-2")];
+    let second = table([&halves()[..], &[steady()]].concat());
+    let third = table([&halves()[..], &[steady(), entry("203.0.113.0/24", "bas-3")]].concat());
+    commit(&mut store, 0, &Table::default(), &first).await.unwrap();
+    commit(&mut store, 10, &first, &second).await.unwrap();
+    commit(&mut store, 20, &second, &third).await.unwrap();
+    let ended = run("192.0.2.0/24", "bas-1", 0, Some(10));
+    let (same, other) = (run("192.0.2.0/25", "bas-1", 10, None), run("192.0.2.128/25", "bas-2", 10, None));
+    assert_eq!(runs(&mut store, 5).await, [ended, same, other]);
+    assert_eq!(runs(&mut store, 10).await, []);
 }
 
 #[tokio::test]

@@ -143,7 +143,7 @@ async fn against_store(site: &Site) -> Result<(OutlookShape, Vec<String>), Stop>
     let now = Timestamp::now();
     let mut reader = Reader::open(&site.config.store.path, Default::default()).await?;
     let state = State::of(Arc::clone(&site.config), Arc::clone(&site.exports), reader.load().await?);
-    let runs = Runs::load(&reader.runs_since(runs_window(&site.config, now)).await?);
+    let runs = Runs::load(&reader.runs_ended_since(runs_window(&site.config, now)).await?);
     Ok((outlook(&state, &runs, now)?.shape, limit_warnings(&state)))
 }
 

@@ -219,7 +219,9 @@ impl Store {
     pub async fn table_at(&mut self, generation: u64) -> Result<Past, StoreError> {
         let mut w = self.begin_read().await?;
         let past = read::table_at(&mut w.conn, &w.known.names, generation).await;
-        self.end_read(w, past).await
+        let past = self.end_read(w, past).await?;
+        self.give_pages_back().await;
+        Ok(past)
     }
 
     /// The groups of a generation.
@@ -293,15 +295,17 @@ impl Store {
         self.end_read(w, used).await
     }
 
-    /// For how long ranges were published as an owner's, as far as they were at some time
-    /// since `since`, the state at `since` included. Fill lines make no run.
+    /// The runs that ended since a time, and those that began as one of them ended: for how long
+    /// ranges were published as an owner's, as far as they no longer are. Fill lines make no run.
     ///
     /// # Errors
     /// What the system says.
-    pub async fn runs_since(&mut self, since: Timestamp) -> Result<Vec<Run>, StoreError> {
+    pub async fn runs_ended_since(&mut self, since: Timestamp) -> Result<Vec<Run>, StoreError> {
         let mut w = self.begin_read().await?;
-        let runs = read::runs_since(&mut w.conn, &w.known.names, since).await;
-        self.end_read(w, runs).await
+        let runs = read::runs_ended_since(&mut w.conn, &w.known.names, since).await;
+        let runs = self.end_read(w, runs).await?;
+        self.give_pages_back().await;
+        Ok(runs)
     }
 
     /// Copies the database to a file, whole and on the disk or not at all.

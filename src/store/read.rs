@@ -1,7 +1,7 @@
 //! What can be asked of a store. Each question is one read transaction, so that its parts
 //! belong together.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use jiff::Timestamp;
 use sqlx::{Row, SqliteConnection};
@@ -359,15 +359,36 @@ pub(super) async fn generation_at(conn: &mut SqliteConnection, at: Timestamp) ->
     Ok(later.map_or(newest.number, |later| later - 1).max(oldest))
 }
 
-pub(super) async fn runs_since(
+/// What of the runs the guard's reference is made of. Those that go on, nearly all, are left
+/// in the database: of a large table they take as much memory as the table.
+pub(super) async fn runs_ended_since(
     conn: &mut SqliteConnection,
     names: &Names,
     since: Timestamp,
 ) -> Result<Vec<Run>, Fault> {
     let start = generation_at(conn, since).await?;
     let times = times(conn, start).await?;
-    let span = Span { to_after: start, to_until: OPEN, from_after: i64::MIN, from_until: OPEN };
+    let ended = Span { to_after: start, to_until: OPEN - 1, from_after: i64::MIN, from_until: OPEN };
     let mut runs = Vec::new();
+    read_runs(conn, names, ended, &times, since, |run| runs.push(run)).await?;
+    let ends: HashSet<Timestamp> = runs.iter().filter_map(|run| run.to).collect();
+    if ends.is_empty() {
+        return Ok(runs);
+    }
+    let begun = Span { to_after: OPEN - 1, to_until: OPEN, from_after: start, from_until: OPEN };
+    let goes_on = |run: Run| runs.extend(Some(run).filter(|run| ends.contains(&run.from)));
+    read_runs(conn, names, begun, &times, since, goes_on).await?;
+    Ok(runs)
+}
+
+async fn read_runs(
+    conn: &mut SqliteConnection,
+    names: &Names,
+    span: Span,
+    times: &HashMap<i64, Timestamp>,
+    since: Timestamp,
+    mut each: impl FnMut(Run) + Send,
+) -> Result<(), Fault> {
     let mut untimed = None;
     rows::read_entries(conn, names, span, |entry, from, to| {
         if entry.class == Class::Fill {
@@ -378,7 +399,7 @@ pub(super) async fn runs_since(
         match begun.zip(ended) {
             // A clock that stepped back must not end a run before it begins, nor before the
             // window in which it was seen.
-            Some((begun, ended)) => runs.push(Run {
+            Some((begun, ended)) => each(Run {
                 space: entry.space,
                 range: entry.range,
                 owner: entry.owner,
@@ -391,14 +412,15 @@ pub(super) async fn runs_since(
     .await?;
     match untimed {
         Some(generation) => Err(Fault::Damaged(format!("generation {generation} is missing"))),
-        None => Ok(runs),
+        None => Ok(()),
     }
 }
 
-/// When the generations were committed that entries valid after one refer to.
+/// When the generations were committed that entries which ended after one refer to, and those
+/// after it.
 async fn times(conn: &mut SqliteConnection, start: i64) -> Result<HashMap<i64, Timestamp>, Fault> {
     let sql = "SELECT number, committed FROM generation WHERE number > ?1 \
-               OR number IN (SELECT from_gen FROM entry WHERE to_gen > ?1)";
-    let rows = sqlx::query(sql).bind(start).fetch_all(conn).await?;
+               OR number IN (SELECT from_gen FROM entry WHERE to_gen > ?1 AND to_gen < ?2)";
+    let rows = sqlx::query(sql).bind(start).bind(OPEN).fetch_all(conn).await?;
     rows.iter().map(|row| Ok((row.try_get(0)?, time::loaded(row.try_get(1)?)?))).collect()
 }

@@ -201,16 +201,16 @@ impl Reader {
         self.checked(answer)
     }
 
-    /// For how long ranges were published as an owner's, as far as they were at some time
-    /// since `since`.
+    /// The runs that ended since a time, and those that began as one of them ended: for how long
+    /// ranges were published as an owner's, as far as they no longer are. Fill lines make no run.
     ///
     /// # Errors
     /// As for [`Reader::open`].
-    pub async fn runs_since(&mut self, since: Timestamp) -> Result<Vec<Run>, StoreError> {
+    pub async fn runs_ended_since(&mut self, since: Timestamp) -> Result<Vec<Run>, StoreError> {
         let answer = async {
             let mut tx = self.conn.begin().await?;
             let names = Names::load(&mut tx).await?;
-            let runs = read::runs_since(&mut tx, &names, since).await?;
+            let runs = read::runs_ended_since(&mut tx, &names, since).await?;
             tx.rollback().await?;
             Ok(runs)
         };

@@ -178,7 +178,7 @@ fn what_it_does_can_be_spawned() {
         spawnable(&store.prune(Timestamp::UNIX_EPOCH, 1));
         spawnable(&store.table_at(1));
         spawnable(&store.changes_between(1, 2));
-        spawnable(&store.runs_since(Timestamp::UNIX_EPOCH));
+        spawnable(&store.runs_ended_since(Timestamp::UNIX_EPOCH));
         spawnable(&store.backup(Path::new("x")));
         spawnable(&Reader::open(Path::new("x"), Settings::default()));
         spawnable(&reader.load());

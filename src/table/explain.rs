@@ -87,7 +87,7 @@ mod tests {
         });
         let listed: Vec<Listed> = listed.collect();
         let seen = listed.iter().map(|l| Seen { space: "internet".into(), range: l.range, since: second(0) });
-        let table = TableMemory { last_complete: Some(second(0)), ..TableMemory::default() };
+        let table = Box::new(TableMemory { last_complete: Some(second(0)), ..TableMemory::default() });
         let tables = BTreeMap::from([(Name::from("pools"), table)]);
         Memory { seen: seen.collect(), listed: listed.into(), tables, tried: true, ..Memory::default() }
     }

@@ -184,8 +184,9 @@ pub struct Memory {
     pub reason: Name,
     /// When it booted, as sysUpTime told.
     pub booted: Option<Timestamp>,
-    /// Per table of its descriptor.
-    pub tables: BTreeMap<Name, TableMemory>,
+    /// Per table of its descriptor: most routers have one or two, and room for eleven would be
+    /// kept if they lay in the map itself.
+    pub tables: BTreeMap<Name, Box<TableMemory>>,
     /// The stored detection.
     pub detection: Option<Detection>,
     /// The SNMPv3 engine last heard.

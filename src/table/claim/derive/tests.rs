@@ -21,8 +21,8 @@ fn listed(table: &str, pool: &str, range: &str) -> Listed {
     }
 }
 
-fn table(last_complete: i64, failed: u32) -> TableMemory {
-    TableMemory { last_complete: Some(at(last_complete)), failed, ..TableMemory::default() }
+fn table(last_complete: i64, failed: u32) -> Box<TableMemory> {
+    Box::new(TableMemory { last_complete: Some(at(last_complete)), failed, ..TableMemory::default() })
 }
 
 /// A memory of tables (name, last complete read, failures) and rows; all seen since 0.
