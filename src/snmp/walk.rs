@@ -296,7 +296,10 @@ impl Session {
             let step = self.step(context, walk, &asked, stride).await;
             self.rows = before + u64::try_from(walk.rows.len()).unwrap_or(u64::MAX);
             match step {
-                Ok(good) => stride.good(good),
+                Ok(good) => {
+                    stride.met(walk.rows.len() as u64);
+                    stride.good(good);
+                }
                 Err(fault) if stride.smaller(fault.trouble) => {}
                 Err(fault) => return Err(self.conclude(context, fault).await),
             }
