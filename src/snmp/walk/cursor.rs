@@ -108,11 +108,11 @@ impl Walk {
         if self.rows.is_empty() {
             self.rows.reserve(whole / columns.max(1));
         }
-        for (bind, column) in binds.take(whole).zip(asked.columns.iter().cycle()) {
-            self.take_one(*column, bind)?;
-        }
+        let mut cells = binds.take(whole).zip(asked.columns.iter().cycle());
+        let taken = cells.try_for_each(|(bind, column)| self.take_one(*column, bind));
+        // Also what stands before a fault was taken: the walk may go on behind it.
         self.together.iter_mut().for_each(|together| together.note(&self.cursors, &self.rows));
-        Ok(())
+        taken
     }
 
     fn take_one(&mut self, column: usize, bind: Bind<'_>) -> Result<(), Failure> {
