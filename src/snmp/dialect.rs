@@ -157,13 +157,13 @@ mod tests {
 
     #[test]
     fn a_question_goes_out_as_its_pdu() {
-        let (context, oids) = (Context::default(), ["1.3.6.1.4.1.9.1.2", "1.3.6.1.4.1.9.1.300"]);
-        let [once, repeated] = oids.map(|oid| oid.parse::<Oid>().unwrap());
+        let oids = ["1.3.6.1.2.1.1.3", "1.3.6.1.4.1.9.1.2", "1.3.6.1.4.1.9.1.300"];
+        let (context, oids) = (Context::default(), oids.map(|oid| oid.parse::<Oid>().unwrap()));
         let question = Question {
             context: &context,
             kind: PduKind::GetBulk,
-            once: &[once.clone()],
-            oids: &[repeated.clone(), once],
+            once: &oids[..1],
+            oids: &oids[1..],
             repetitions: 300,
             tries: 1,
         };
