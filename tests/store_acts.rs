@@ -5,7 +5,6 @@
 mod store_support;
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use poolsync::store::{Acts, Commit, Committed, Reader, Repin, Settings, Shown, Store, Topic};
 use poolsync::table::{
@@ -193,7 +192,7 @@ async fn lifetimes_are_found_by_address_and_by_name() {
 fn listed(pool: &[u8], used: u64) -> Listed {
     Listed {
         table: Name::from("pools"),
-        row: Row { context: Name::from(""), index: Arc::from([1]) },
+        row: Row { context: Name::from(""), index: [1].into() },
         space: None,
         vrf: Name::from("v"),
         pool: PoolName::new(pool),

@@ -6,7 +6,6 @@
 mod store_support;
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use poolsync::address::Family;
 use poolsync::store::{Acts, Commit, Generation, Settings, Store};
@@ -44,7 +43,7 @@ fn odd_entries() -> Vec<Entry> {
 fn listed(addresses: &str, index: &[u32]) -> Listed {
     Listed {
         table: Name::from("pools"),
-        row: Row { context: Name::from(""), index: Arc::from(index) },
+        row: Row { context: Name::from(""), index: index.into() },
         space: Some(Name::from("internet")),
         vrf: Name::from("default"),
         pool: PoolName::new(&[0x50, 0x5a, 0xfc]),

@@ -1,7 +1,8 @@
 //! One poll of one BAS: what it is, its tables, its ranges. State in, state out: the result
 //! is data, whatever happens on the way.
 //!
-//! sysUpTime is read first and last: if it went back, the router restarted and nothing that
+//! sysUpTime is read first and last, with the system group and with the last piece of the last
+//! table: if it went back, the router restarted and nothing that
 //! was read is believed. Only a table that was read to its end can remove anything.
 
 mod detect;
@@ -66,11 +67,15 @@ impl From<Failure> for Stop {
 
 async fn run(session: &mut Session, request: &Request, polled: &mut Polled) -> Result<(), Stop> {
     let begun = Instant::now();
+    System::keep_time(session, &request.context);
     let opened = opening::open(session, request).await;
     let system = match &opened {
         Some(opened) => opened.system.clone(),
         None => meet(session, request).await?,
     };
+    if system.up_time.is_none() {
+        session.leave_along();
+    }
     polled.meet(&system, request);
     let chosen = detect::choose(session, request, &system).await?;
     polled.choose(&chosen);

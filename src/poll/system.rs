@@ -55,7 +55,13 @@ impl System {
         Self { up_time: self.up_time, ..default }
     }
 
-    /// Whether the router is the one that it was before: reads sysUpTime again.
+    /// Has sysUpTime come along with the tables, so that the last piece of them tells it.
+    pub(super) fn keep_time(session: &mut Session, context: &Context) {
+        session.take_along(context, Oid::new(SYS_UP_TIME));
+    }
+
+    /// Whether the router is the one that it was before: takes sysUpTime of the last answer, of
+    /// the same moment as the last rows, or reads it again where that has none.
     pub(super) async fn still_up(
         &self,
         session: &mut Session,
@@ -63,11 +69,17 @@ impl System {
         elapsed: Duration,
     ) -> Result<(), Stop> {
         let Some(before) = self.up_time else { return Ok(()) };
-        let values = session.get(context, &[Oid::new(SYS_UP_TIME)]).await.map_err(|failure| {
-            let detail = format!("sysUpTime could not be read at the end: {}", failure.detail);
-            Stop::new(Fault::Snmp(failure.reason), detail)
-        })?;
-        match values.into_iter().next().and_then(ticks) {
+        let last = match session.came_along() {
+            Some(value) => Some(value.clone()),
+            None => {
+                let values = session.get(context, &[Oid::new(SYS_UP_TIME)]).await.map_err(|failure| {
+                    let detail = format!("sysUpTime could not be read at the end: {}", failure.detail);
+                    Stop::new(Fault::Snmp(failure.reason), detail)
+                })?;
+                values.into_iter().next()
+            }
+        };
+        match last.and_then(ticks) {
             Some(after) if !went_back(before, after, elapsed) => Ok(()),
             Some(after) => {
                 let detail = format!("sysUpTime went back from {before} to {after} hundredths of a second");

@@ -57,12 +57,12 @@ impl Binds {
     }
 
     /// The varbinds, in order.
-    pub(super) fn iter(&self) -> impl ExactSizeIterator<Item = Bind<'_>> {
+    pub(super) fn iter(&self) -> impl ExactSizeIterator<Item = Bind<'_>> + Clone {
         self.behind(0)
     }
 
     /// Those behind so many.
-    pub(super) fn behind(&self, count: usize) -> impl ExactSizeIterator<Item = Bind<'_>> {
+    pub(super) fn behind(&self, count: usize) -> impl ExactSizeIterator<Item = Bind<'_>> + Clone {
         self.places.get(count..).unwrap_or_default().iter().map(|place| Bind {
             name: self.part(place.name, place.name_length),
             tag: place.tag,

@@ -1,7 +1,7 @@
 //! How a question is put and its answer recognised: v2c by community, v3 by USM.
 
 use super::binds::Binds;
-use super::encode::community_message;
+use super::encode::community_asking;
 use super::exchange::{Line, Unanswered, Verdict};
 use super::message::{Pdu, PduKind, Varbind, peek_id, read_community_as};
 use super::target::Secret;
@@ -27,18 +27,24 @@ pub(super) struct Question<'a> {
 impl Question<'_> {
     /// The question as a PDU.
     pub(super) fn pdu(&self, request_id: i32) -> Pdu {
+        let asked = |oid: &Oid| Varbind { oid: oid.clone(), value: Value::Null };
+        Pdu { varbinds: self.objects().map(asked).collect(), ..self.head(request_id) }
+    }
+
+    /// The same without its varbinds.
+    fn head(&self, request_id: i32) -> Pdu {
         Pdu {
             kind: self.kind,
             request_id,
             error_status: i32::try_from(self.once.len()).unwrap_or(i32::MAX),
             error_index: i32::try_from(self.repetitions).unwrap_or(i32::MAX),
-            varbinds: self
-                .once
-                .iter()
-                .chain(self.oids)
-                .map(|oid| Varbind { oid: oid.clone(), value: Value::Null })
-                .collect(),
+            varbinds: Vec::new(),
         }
+    }
+
+    /// All that is asked for.
+    fn objects(&self) -> impl Iterator<Item = &Oid> {
+        self.once.iter().chain(self.oids)
     }
 }
 
@@ -106,7 +112,7 @@ async fn ask_v2c(
     let community = community_in(community, question.context);
     let mut pending = line.expect();
     let id = pending.id;
-    let datagram = community_message(&community, &question.pdu(id));
+    let datagram = community_asking(&community, &question.head(id), question.objects());
     let transport = line.transport.clone();
     line.ask(&mut pending, &datagram, question.tries, |bytes| {
         let message = match read_community_as::<Binds>(bytes) {
@@ -142,4 +148,28 @@ fn community_in(community: &Secret, context: &Context) -> Vec<u8> {
         octets.extend_from_slice(&context.name);
     }
     octets
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::snmp::encode::community_message;
+
+    #[test]
+    fn a_question_goes_out_as_its_pdu() {
+        let oids = ["1.3.6.1.2.1.1.3", "1.3.6.1.4.1.9.1.2", "1.3.6.1.4.1.9.1.300"];
+        let (context, oids) = (Context::default(), oids.map(|oid| oid.parse::<Oid>().unwrap()));
+        let question = Question {
+            context: &context,
+            kind: PduKind::GetBulk,
+            once: &oids[..1],
+            oids: &oids[1..],
+            repetitions: 300,
+            tries: 1,
+        };
+        let pdu = question.pdu(77);
+        assert_eq!((pdu.error_status, pdu.error_index, pdu.varbinds.len()), (1, 300, 3));
+        let sent = community_asking(b"public", &question.head(77), question.objects());
+        assert_eq!(sent, community_message(b"public", &pdu));
+    }
 }

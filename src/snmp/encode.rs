@@ -161,6 +161,17 @@ pub(super) fn community_message(community: &[u8], pdu: &Pdu) -> Vec<u8> {
     community_envelope(community, |w| w.pdu(pdu))
 }
 
+/// A message of SNMPv2c with the head of a PDU that asks for objects: each has NULL for a value.
+pub(super) fn community_asking<'o>(
+    community: &[u8],
+    head: &Pdu,
+    objects: impl Iterator<Item = &'o Oid>,
+) -> Vec<u8> {
+    community_envelope(community, |w| {
+        w.pdu_with(head, |w| w.sequence(|w| objects.for_each(|oid| w.varbind(oid, &Value::Null))));
+    })
+}
+
 /// A message of SNMPv2c with the head of a PDU and varbinds that are encoded already.
 pub(super) fn community_message_of(community: &[u8], head: &Pdu, list: &[u8]) -> Vec<u8> {
     community_envelope(community, |w| w.pdu_of(head, list))

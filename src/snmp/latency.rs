@@ -50,9 +50,8 @@ impl Latencies {
     /// after a retransmission nobody can say which one was answered, and too long a time does
     /// less harm than too short a one.
     pub(super) fn measured(&self, peer: SocketAddr, took: Duration) {
-        let mut peers = self.lock();
-        let latency = peers.get(&peer).map_or(Latency::first(took), |known| known.then(took));
-        peers.insert(peer, latency);
+        let first = || Latency::first(took);
+        self.lock().entry(peer).and_modify(|known| *known = known.then(took)).or_insert_with(first);
     }
 
     /// How long to wait for an answer of `peer` before a question is sent again, where

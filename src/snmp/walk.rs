@@ -1,5 +1,6 @@
 //! Walking a table: to its end, or not at all.
 
+mod along;
 mod cursor;
 mod fault;
 #[cfg(any(test, feature = "fuzz"))]
@@ -15,6 +16,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 
+use self::along::Along;
 use self::cursor::{Asked, Walk};
 use self::fault::Fault;
 use self::moment::Together;
@@ -148,6 +150,7 @@ pub struct Session {
     line: Line,
     dialect: Dialect,
     silence: Silence,
+    along: Along,
     /// Rows of all tables so far.
     rows: u64,
 }
@@ -163,7 +166,7 @@ impl Session {
                 Dialect::V3(Box::new(Conversation::new(transport, line.peer, user, engine)))
             }
         };
-        Self { line, dialect, silence: Silence::default(), rows: 0 }
+        Self { line, dialect, silence: Silence::default(), along: Along::default(), rows: 0 }
     }
 
     /// GET: a value for each OID, in order; exceptions are values. Under v2c a context is
@@ -296,7 +299,11 @@ impl Session {
             let step = self.step(context, walk, &asked, stride).await;
             self.rows = before + u64::try_from(walk.rows.len()).unwrap_or(u64::MAX);
             match step {
-                Ok(good) => stride.good(good),
+                Ok(good) => {
+                    stride.met(walk.rows.len() as u64);
+                    stride.good(good);
+                }
+                Err(_) if self.along.give_up() => {}
                 Err(fault) if stride.smaller(fault.trouble) => {}
                 Err(fault) => return Err(self.conclude(context, fault).await),
             }
@@ -327,17 +334,22 @@ impl Session {
         let repetitions = stride.repetitions();
         let bulk = repetitions > 0;
         let kind = if bulk { PduKind::GetBulk } else { PduKind::GetNext };
-        let tries = stride.tries(self.tries());
-        let question = Question { context, kind, once: &[], oids: &asked.oids, repetitions, tries };
+        let along = self.along.ask(context, bulk);
+        let tries = self.along.tries(stride.tries(self.tries()));
+        let once = along.as_slice();
+        let question = Question { context, kind, once, oids: &asked.oids, repetitions, tries };
         let before = self.line.cost.bytes;
-        let pdu = self.ask(question).await?;
+        let binds = self.ask(question).await?.varbinds;
         let quick = self.line.was_quick();
+        let fault = |failure| Fault::of(failure, &question);
+        let cells = binds.behind(self.along.hear(&binds).map_err(fault)?);
         let good = Good {
-            whole: pdu.varbinds.len() as u64 >= asked.oids.len() as u64 * u64::from(repetitions),
+            whole: cells.len() as u64 >= asked.oids.len() as u64 * u64::from(repetitions),
             octets: self.line.cost.bytes - before,
             quick,
         };
-        walk.take(asked, pdu.varbinds.iter(), bulk).map_err(|failure| Fault::of(failure, &question))?;
+        walk.take(asked, cells, bulk).map_err(fault)?;
+        self.along.fits();
         Ok(good)
     }
 
@@ -355,6 +367,7 @@ impl Session {
 
     /// Asks, and gives a Response without an error.
     async fn ask(&mut self, question: Question<'_>) -> Result<Pdu<Binds>, Fault> {
+        self.along.forget();
         match self.dialect.ask(&mut self.line, question).await {
             Ok(pdu) if pdu.error_status == 0 => {
                 self.silence.broken(question.context);

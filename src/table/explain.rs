@@ -61,7 +61,6 @@ pub fn decide(
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
-    use std::sync::Arc;
 
     use super::*;
     use crate::table::{
@@ -76,7 +75,7 @@ mod tests {
     fn memory(pools: &[(&str, &str)]) -> Memory {
         let listed = pools.iter().map(|(pool, range)| Listed {
             table: "pools".into(),
-            row: Row { context: "".into(), index: Arc::from([1]) },
+            row: Row { context: "".into(), index: [1].into() },
             space: Some("internet".into()),
             vrf: "".into(),
             pool: PoolName::new(pool.as_bytes()),

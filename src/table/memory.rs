@@ -2,7 +2,6 @@
 //! keeps it, `poll` and the build read it.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -11,11 +10,13 @@ use super::{Name, PoolName};
 use crate::address::Range;
 
 mod carry;
+mod index;
 mod ingest;
 mod listing;
 mod packed;
 mod since;
 
+pub use index::Index;
 pub use ingest::{IngestSettings, Ingested, Poll, Published};
 pub use listing::{ListedRef, Listing};
 pub use since::SeenList;
@@ -60,7 +61,7 @@ pub struct Row {
     /// The context's name; empty for the default one.
     pub context: Name,
     /// The index arcs behind the column's OID.
-    pub index: Arc<[u32]>,
+    pub index: Index,
 }
 
 /// A row that could not be read: a cell that cannot be decoded or is missing.

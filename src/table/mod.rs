@@ -47,8 +47,8 @@ pub use guard::{
 };
 pub use lookup::{Lookup, SpaceLookup};
 pub use memory::{
-    Detection, Engine, IngestSettings, Ingested, Listed, ListedRef, Listing, Memory, Miss, Poll, PolledTable,
-    Published, Row, Seen, SeenList, Standing, TableMemory, TableOutcome, Unread,
+    Detection, Engine, Index, IngestSettings, Ingested, Listed, ListedRef, Listing, Memory, Miss, Poll,
+    PolledTable, Published, Row, Seen, SeenList, Standing, TableMemory, TableOutcome, Unread,
 };
 pub use name::{Name, PoolName};
 pub use pools::PoolNames;

@@ -66,7 +66,6 @@ fn ranges(memory: &Memory) -> BTreeSet<(Option<&Name>, &Name, &PoolName, Range)>
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
 
     use jiff::Timestamp;
 
@@ -76,7 +75,7 @@ mod tests {
     fn memory(sys_name: &str, engine: Option<&str>, ranges: &[&str]) -> Memory {
         let listed = ranges.iter().map(|range| Listed {
             table: "pools".into(),
-            row: Row { context: "".into(), index: Arc::from([1]) },
+            row: Row { context: "".into(), index: [1].into() },
             space: Some("internet".into()),
             vrf: "".into(),
             pool: PoolName::new(b"p"),

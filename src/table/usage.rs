@@ -96,7 +96,6 @@ impl Usage {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
 
     use super::*;
     use crate::table::{Listed, Row, Standing};
@@ -104,7 +103,7 @@ mod tests {
     fn row(pool: &str, range: &str, size: Option<u64>, used: Option<u64>) -> Listed {
         Listed {
             table: "pools".into(),
-            row: Row { context: "".into(), index: Arc::from([1]) },
+            row: Row { context: "".into(), index: [1].into() },
             space: None,
             vrf: "".into(),
             pool: PoolName::new(pool.as_bytes()),

@@ -254,9 +254,9 @@ impl Objects {
             GET => request.oids.iter().map(get).collect(),
             GET_NEXT => request.oids.iter().map(|name| self.next(name)).collect(),
             GET_BULK => {
-                assert_eq!(request.first, 0, "non-repeaters");
-                let mut lasts = request.oids.clone();
-                let mut list = Vec::new();
+                let (once, repeated) = request.oids.split_at(request.first as usize);
+                let mut lasts = repeated.to_vec();
+                let mut list: Vec<Varbind> = once.iter().map(|name| self.next(name)).collect();
                 for _ in 0..request.second {
                     for last in &mut lasts {
                         let varbind = self.next(last);

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use smallvec::smallvec;
 
 use super::super::cell::bits_set;
-use super::super::descriptor::{Only, Own, Pool, RangeKind, Ranges, Ref, Vrf};
+use super::super::descriptor::{Only, Own, Pool, RangeKind, Ranges, Recipe, Ref, Vrf};
 use super::super::field::{Field, Kind};
 use super::super::rejected::{Reject, RejectReason};
 use super::super::text;
@@ -27,36 +27,62 @@ impl Decoder<'_> {
                 self.octets(at, row, *field).map(|raw| text::pool_name(&raw, self.encoding))
             }
         };
-        let for_people = pool.as_ref().ok().cloned();
-        self.read_row(at, ranges, row, pool).map_err(|reject| (for_people, reject))
+        match (self.read_row(at, ranges, row, &pool), pool) {
+            (Ok(found), Ok(pool)) => Ok(found(pool)),
+            (Err(reject), pool) => Err((pool.ok(), reject)),
+            (Ok(_), Err(reject)) => Err((None, reject)),
+        }
     }
 
+    /// All but the pool, which is only looked at: it is put in where the row claims something.
     fn read_row(
         &self,
         at: usize,
         ranges: &Ranges,
         row: &Row<'_>,
-        pool: Result<PoolName, Reject>,
-    ) -> Result<Found, Reject> {
+        pool: &Result<PoolName, Reject>,
+    ) -> Result<impl FnOnce(PoolName) -> Found + use<>, Reject> {
         self.rows[at].check(row)?;
         for only in &ranges.only {
             self.check_only(at, row, only)?;
         }
-        let pool = pool?;
+        let pool = pool.as_ref().map_err(Clone::clone)?;
         if let Some(pattern) = ranges.skip_pools.iter().find(|pattern| pattern.matches(pool.text())) {
             let detail = format!("pools named {} are no ranges", pattern.as_str());
             return Err(Reject::new(RejectReason::Filtered, detail));
         }
         let vrf = self.vrf(at, ranges.vrf, row)?;
-        let range = self.range(at, ranges, row)?;
-        range::check_lengths(ranges.lengths, range)?;
-        let count = |field: Option<Ref>| match self.field(at, row, field?) {
-            Ok(Field::Integer(n)) => u64::try_from(n).ok(),
-            _ => None,
+        let range = match self.plain_range(at, ranges, row) {
+            Some(range) => range,
+            None => self.range(at, ranges, row)?,
         };
+        range::check_lengths(ranges.lengths, range)?;
+        let count = |field: Option<Ref>| self.count(at, row, field?);
         let (size, used) = (count(ranges.size), count(ranges.used));
         let delegated_len = self.delegated_len(at, ranges, row, range);
-        Ok(Found { ranges: smallvec![range], pool, vrf, size, used, delegated_len })
+        Ok(move |pool| Found { ranges: smallvec![range], pool, vrf, size, used, delegated_len })
+    }
+
+    fn count(&self, at: usize, row: &Row<'_>, field: Ref) -> Option<u64> {
+        if let Ref::Own(own) = field
+            && let Some(count) = self.rows[at].plain_count(row, own)
+        {
+            return Some(count);
+        }
+        match self.field(at, row, field) {
+            Ok(Field::Integer(n)) => u64::try_from(n).ok(),
+            _ => None,
+        }
+    }
+
+    /// The range of a row that says it in the form of most: the first kind is for every row, and
+    /// has both ends as IpAddress. For everything else, and all that is wrong, there is `range`.
+    fn plain_range(&self, at: usize, ranges: &Ranges, row: &Row<'_>) -> Option<Range> {
+        let kind = ranges.kinds.first().filter(|kind| kind.only.is_empty())?;
+        let Recipe::StartEnd(Ref::Own(first), Ref::Own(last)) = kind.recipe else { return None };
+        let rows = &self.rows[at];
+        let (first, last) = (rows.plain_address(row, first)?, rows.plain_address(row, last)?);
+        Range::new(first.into(), last.into()).ok()
     }
 
     /// The range by the first kind that is for the row and whose addresses are set.

@@ -1,6 +1,7 @@
 //! Rows with decoded indexes, and how they find each other.
 
 use std::collections::BTreeMap;
+use std::net::Ipv4Addr;
 
 use super::super::cell::{self, ColumnForm};
 use super::super::descriptor::{On, Otherwise, Own, Table};
@@ -62,6 +63,30 @@ impl<'a> Rows<'a> {
         let Own::Column(at) = field else { return None };
         match (self.table.columns.get(at)?.form, row.cells.get(at)?) {
             (ColumnForm::Text, ValueRef::Octets(octets)) => Some(octets),
+            _ => None,
+        }
+    }
+
+    /// The address of a column of IpAddress, where the row has one and it stands for itself; for
+    /// everything else there is `field`.
+    pub(super) fn plain_address(&self, row: &Row<'_>, field: Own) -> Option<Ipv4Addr> {
+        let Own::Column(at) = field else { return None };
+        match (self.table.columns.get(at)?.form, row.cells.get(at)?) {
+            (ColumnForm::IpAddress, ValueRef::IpAddress(octets)) => {
+                let address = Ipv4Addr::from(<[u8; 4]>::try_from(octets).ok()?);
+                (!address.is_unspecified() && !address.is_broadcast()).then_some(address)
+            }
+            _ => None,
+        }
+    }
+
+    /// The number of a column of counts, where the row has one; for everything else there is
+    /// `field`.
+    pub(super) fn plain_count(&self, row: &Row<'_>, field: Own) -> Option<u64> {
+        let Own::Column(at) = field else { return None };
+        match (self.table.columns.get(at)?.form, row.cells.get(at)?) {
+            (ColumnForm::Count, ValueRef::Integer(count)) => u64::try_from(count).ok(),
+            (ColumnForm::Count, ValueRef::Gauge32(count)) => Some(count.into()),
             _ => None,
         }
     }

@@ -93,7 +93,7 @@ impl Walk {
     pub(super) fn take<'b>(
         &mut self,
         asked: &Asked,
-        binds: impl ExactSizeIterator<Item = Bind<'b>>,
+        binds: impl ExactSizeIterator<Item = Bind<'b>> + Clone,
         bulk: bool,
     ) -> Result<(), Failure> {
         let columns = asked.columns.len();
@@ -105,14 +105,13 @@ impl Walk {
         // A last repetition that was cut short is asked for again, so that the cells of its
         // row still come from one answer.
         let whole = if count < columns { count } else { count - count % columns };
-        if self.rows.is_empty() {
-            self.rows.reserve(whole / columns.max(1));
-        }
-        for (bind, column) in binds.take(whole).zip(asked.columns.iter().cycle()) {
-            self.take_one(*column, bind)?;
-        }
+        let octets = binds.clone().take(whole).map(|bind| bind.octets.len()).sum();
+        self.rows.reserve(whole / columns.max(1), octets);
+        let mut cells = binds.take(whole).zip(asked.columns.iter().cycle());
+        let taken = cells.try_for_each(|(bind, column)| self.take_one(*column, bind));
+        // Also what stands before a fault was taken: the walk may go on behind it.
         self.together.iter_mut().for_each(|together| together.note(&self.cursors, &self.rows));
-        Ok(())
+        taken
     }
 
     fn take_one(&mut self, column: usize, bind: Bind<'_>) -> Result<(), Failure> {

@@ -45,7 +45,8 @@ impl Fault {
             _ => Reason::ErrorStatus,
         };
         let trouble = if matches!(status, TOO_BIG | GEN_ERR) { Trouble::TooMuch } else { Trouble::Other };
-        let at = usize::try_from(index).ok().and_then(|index| question.oids.get(index.checked_sub(1)?));
+        let named = |index: usize| question.once.iter().chain(question.oids).nth(index.checked_sub(1)?);
+        let at = usize::try_from(index).ok().and_then(named);
         let at = at.map_or_else(String::new, |oid| format!(", at {oid}"));
         let detail = format!("the agent answered with {}({status}){at}", status_name(status));
         Self {

@@ -50,6 +50,8 @@ impl Session {
         let (kind, tries) = (PduKind::GetBulk, 1);
         let question = Question { context, kind, once: &once, oids: &asked.oids, repetitions, tries };
         let before = self.line.cost.bytes;
+        // What fails here is not tried again in another form.
+        self.along.judge(false);
         let binds = self.ask(question).await.map_err(|fault| fault.failure)?.varbinds;
         if binds.len() <= once.len() {
             let detail = format!("{} varbinds came for {} objects and a table", binds.len(), once.len());
@@ -64,7 +66,8 @@ impl Session {
             .into_iter()
             .zip(scalars)
             .map(|(found, wanted)| (found.oid == *wanted).then_some(found.value));
-        let values = values.collect();
+        let values: Vec<_> = values.collect();
+        self.along.judge(values.iter().all(Option::is_some));
 
         let (before, most) = (self.rows, max_rows.map_or(u64::MAX, u64::from));
         self.rows += u64::try_from(walk.rows.len()).unwrap_or(u64::MAX);
@@ -86,6 +89,6 @@ impl Session {
 }
 
 /// The object of an instance.
-fn object(instance: &Oid) -> Oid {
+pub(super) fn object(instance: &Oid) -> Oid {
     Oid::new(instance.arcs().split_last().map_or(&[][..], |(_, object)| object))
 }

@@ -134,8 +134,9 @@ impl Rows {
         Ok(row)
     }
 
-    /// Makes room for so many rows, of indexes of one arc.
-    pub(in crate::snmp) fn reserve(&mut self, rows: usize) {
+    /// Makes room for so many more rows, of indexes of one arc, and octets of values.
+    pub(in crate::snmp) fn reserve(&mut self, rows: usize, octets: usize) {
+        self.octets.reserve(octets);
         self.arcs.reserve(rows);
         self.indexes.reserve(rows);
         self.sorted.reserve(rows);

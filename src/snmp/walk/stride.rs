@@ -13,8 +13,8 @@ const FREE: u32 = 20;
 const MOST: u32 = 100;
 /// Answers larger than half of this, in octets, are not asked to grow.
 const LARGE: u64 = 16_384;
-/// A table that is known to have so many rows is asked for more at once, by an agent that
-/// answers quickly: up to as much as a datagram holds.
+/// A table that has so many rows, known before or met with in this walk, is asked for more at
+/// once, by an agent that answers quickly: up to as much as a datagram holds.
 const MANY: u64 = 2_000;
 /// The most repetitions that are ever asked for of such a table.
 const MOST_OF_MANY: u32 = 400;
@@ -53,7 +53,7 @@ pub(super) struct Stride {
     grows: bool,
     /// Whether that has failed.
     spoilt: bool,
-    /// Whether the table is known to have many rows.
+    /// Whether the table has many rows.
     many: bool,
     /// What is configured.
     most: u32,
@@ -110,6 +110,11 @@ impl Stride {
             self.ceiling = whole;
         }
         self
+    }
+
+    /// So many rows of the table have come.
+    pub(super) fn met(&mut self, rows: u64) {
+        self.many |= rows >= MANY;
     }
 
     /// Repetitions of the next question; 0 is a GETNEXT.
@@ -325,6 +330,27 @@ mod tests {
         assert_eq!(sizes(false, |asked| u64::from(asked) * 160), [20, 40, 80, 80, 80, 80, 80]);
         assert_eq!(Stride::new(5, Some(320), 20).at_once(100_000).repetitions(), 320);
         assert_eq!(Stride::new(5, Some(320), 20).at_once(50).repetitions(), 100, "it is a small one by now");
+    }
+
+    #[test]
+    fn a_table_that_turns_out_to_be_large_is_asked_for_as_one_that_is_known_to_be() {
+        let mut stride = Stride::new(5, None, 20);
+        let (mut rows, mut sizes) = (0, Vec::new());
+        while rows < 5_000 {
+            let asked = stride.repetitions();
+            sizes.push(asked);
+            rows += u64::from(asked);
+            stride.met(rows);
+            stride.good(Good { whole: true, octets: u64::from(asked) * 125, quick: true });
+        }
+        // 20 and 40, then 80 (answers of 10,000 octets) until 2,000 rows have come: 60 + 25 x 80.
+        assert_eq!(sizes[..2], [20, 40]);
+        assert_eq!(sizes[2..27], [80; 25]);
+        assert_eq!(sizes[27..], [160, 320, 320, 320, 320, 320, 320, 320, 320, 320]);
+        let mut slow = Stride::new(5, None, 20);
+        slow.met(5_000);
+        (0..9).for_each(|_| slow.good(Good { quick: false, octets: 10_000, ..WHOLE }));
+        assert_eq!(slow.repetitions(), 20, "an answer of more than a half of 16 KB");
     }
 
     #[test]

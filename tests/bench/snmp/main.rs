@@ -12,6 +12,7 @@ mod agents;
 mod codec;
 mod floor;
 mod options;
+mod peers;
 mod scenarios;
 mod sealed;
 mod sweep;

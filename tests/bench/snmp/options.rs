@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::str::FromStr;
 
+#[derive(Clone)]
 pub(crate) struct Options(HashMap<String, String>);
 
 impl Options {

@@ -4,6 +4,9 @@ use std::collections::BTreeMap;
 use std::io::{BufRead as _, BufReader};
 use std::process::{Child, ChildStdin, Command, Stdio};
 
+use crate::peers::{self, AT_ONCE, BULKWALK, Exporter, XARGS};
+use crate::usage::Used;
+
 /// Rounds of each scenario.
 const ROUNDS: usize = 5;
 
@@ -57,25 +60,20 @@ fn own(role: &str, words: &str) -> Command {
     command
 }
 
-/// What a program said of itself.
-#[derive(Clone, Copy, Debug, Default)]
-struct Used {
-    wall: f64,
-    cpu: f64,
-    rss: f64,
-    values: f64,
-    requests: f64,
-}
-
 /// What programs said, by the names of their lines.
 #[derive(Default)]
 struct Said(BTreeMap<String, Vec<Used>>, BTreeMap<String, u32>);
 
 impl Said {
     fn run(&mut self, agents: &Agents, role: &str, words: &str, prefix: Option<&str>) {
+        self.hear(agents, own(role, words), prefix);
+    }
+
+    /// Runs a program against the agents, and takes what it prints.
+    fn hear(&mut self, agents: &Agents, mut command: Command, prefix: Option<&str>) {
         let port = agents.port.to_string();
-        let output = own(role, words).args(["--port", &port]).stderr(Stdio::inherit()).output().unwrap();
-        assert!(output.status.success(), "{role} {words}");
+        let output = command.args(["--port", &port]).stderr(Stdio::inherit()).output().unwrap();
+        assert!(output.status.success(), "{command:?}");
         for line in String::from_utf8(output.stdout).unwrap().lines() {
             let words: Vec<&str> = line.split(' ').collect();
             let called = |name: &str| prefix.map_or(name.to_owned(), |prefix| format!("{prefix} {name}"));
@@ -94,14 +92,24 @@ impl Said {
                 values: number("values"),
                 requests: number("requests"),
             };
-            self.0.entry(called(words[0])).or_default().push(used);
+            self.note(&called(words[0]), used);
         }
+    }
+
+    fn note(&mut self, name: &str, used: Used) {
+        self.0.entry(name.to_owned()).or_default().push(used);
     }
 
     fn median(&self, name: &str, of: impl Fn(&Used) -> f64) -> f64 {
         let mut all: Vec<f64> = self.0[name].iter().map(of).collect();
         all.sort_by(f64::total_cmp);
         all[all.len() / 2]
+    }
+
+    /// That a program came to so many values in every round, and not only to its end.
+    fn check(&self, name: &str, values: u32) {
+        let all: Vec<f64> = self.0.get(name).into_iter().flatten().map(|used| used.values).collect();
+        assert!(all.iter().all(|found| *found == f64::from(values)), "{name}: {all:?} of {values}");
     }
 
     fn print(&self, title: &str) {
@@ -123,8 +131,17 @@ impl Said {
     }
 
     fn ratio(&self, what: &str, ours: &str, theirs: &str, of: fn(&Used) -> f64, goal: f64) {
+        self.compare(what, ours, theirs, of, Some(goal));
+    }
+
+    /// The same, for the record where there is no goal.
+    fn compare(&self, what: &str, ours: &str, theirs: &str, of: fn(&Used) -> f64, goal: Option<f64>) {
         let ratio = self.median(ours, of) / self.median(theirs, of);
-        judge(&format!("{what}, {ours} / {theirs}"), ratio, goal);
+        let what = format!("{what}, {ours} / {theirs}");
+        match goal {
+            Some(goal) => judge(&what, ratio, goal),
+            None => println!("  {what}: {ratio:.3} (1 / {:.1})", 1.0 / ratio),
+        }
     }
 }
 
@@ -144,6 +161,10 @@ fn fleet() {
         said.run(&agents, "floor", "--n 1000", None);
         said.run(&agents, "sweep", "--n 1000 --sweeps 2", None);
     }
+    said.check("floor", 250_000);
+    // A range a row, of all its cells.
+    said.check("first", 50_000);
+    said.check("learnt", 50_000);
     said.print("fleet: 1,000 agents x 50 rows x 5 columns");
     for name in ["first", "learnt"] {
         said.ratio("CPU", name, "floor", CPU, 2.5);
@@ -154,14 +175,17 @@ fn fleet() {
 
 fn large() {
     let agents = Agents::start("agents", "--n 1 --rows 100000");
+    let bulkwalk = peers::has_bulkwalk();
     let mut said = Said::default();
     for _ in 0..ROUNDS {
         said.run(&agents, "codec", "", None);
         said.run(&agents, "sweep", "--n 1 --sweeps 2", None);
-        if let Some(used) = other("snmpbulkwalk", BULKWALK, &[&agents.port.to_string()]) {
-            said.0.entry("bulkwalk".to_owned()).or_default().push(used);
+        if bulkwalk {
+            said.note("bulkwalk", peers::bulkwalk(BULKWALK, 1, agents.port));
         }
     }
+    said.check("codec", 500_000);
+    said.check("bulkwalk", 500_000);
     said.print("large: one agent with 100,000 rows x 5 columns");
     for name in ["first", "learnt"] {
         said.ratio("CPU", name, "codec", CPU, 1.3);
@@ -207,34 +231,34 @@ fn far() {
     judge("wall in s, learnt", said.median("learnt", WALL), 0.12);
 }
 
-// By the shell; `$0` is the agents' port. Where they stand, `wire::place` says.
-const BULKWALK: &str =
-    "exec snmpbulkwalk -v2c -c public -Cr50 -OQn 127.1.0.1:$0 .1.3.6.1.4.1.4874.2.2.21.1.1.1.1 >/dev/null";
-const XARGS: &str = r#"seq 1000 | awk -v port=$0 '{ print "127.1." int($1 / 256) "." $1 % 256 ":" port }' |
-    xargs -P64 -I{} snmpbulkwalk -v2c -c public -Cr50 -OQn {} .1.3.6.1.4.1.4874.2.2.21.1.1.1.1 >/dev/null"#;
-
-/// Another program by the shell; none where it is not installed.
-fn other(program: &str, script: &str, words: &[&str]) -> Option<Used> {
-    let there = Command::new("sh").args(["-c", &format!("command -v {program}")]).output().unwrap();
-    if !there.status.success() {
-        println!("  {program} is not installed: left out");
-        return None;
-    }
-    let begun = (std::time::Instant::now(), crate::usage::children());
-    let status = Command::new("sh").args(["-c", script]).args(words).status().unwrap();
-    assert!(status.success(), "{script}");
-    let cpu = crate::usage::children() - begun.1;
-    Some(Used { wall: begun.0.elapsed().as_secs_f64(), cpu, ..Used::default() })
-}
-
-/// What others need for the same fleet: for the record, without a goal.
+/// What others need for the same fleet.
 fn peers() {
     let agents = Agents::start("agents", "--n 1000");
+    let (gosnmp, exporter, bulkwalk) = (peers::gosnmp(), Exporter::start(), peers::has_bulkwalk());
     let mut said = Said::default();
-    said.run(&agents, "floor", "--n 1000", None);
-    said.run(&agents, "sweep", "--n 1000 --sweeps 2", None);
-    if let Some(used) = other("snmpbulkwalk", XARGS, &[&agents.port.to_string()]) {
-        said.0.entry("xargs-P64".to_owned()).or_default().push(used);
+    for _ in 0..ROUNDS {
+        said.run(&agents, "floor", "--n 1000", None);
+        said.run(&agents, "sweep", "--n 1000 --sweeps 2", None);
+        if let Some(program) = &gosnmp {
+            let mut command = Command::new(program);
+            command.args(["--n", "1000", "--concurrency", &AT_ONCE.to_string()]);
+            said.hear(&agents, command, None);
+        }
+        if let Some(exporter) = &exporter {
+            said.note("exporter", exporter.sweep(1_000, agents.port));
+        }
+        if bulkwalk {
+            said.note("xargs-P64", peers::bulkwalk(XARGS, 1_000, agents.port));
+        }
     }
-    said.print("peers: the fleet by other programs");
+    said.print("peers: 1,000 agents x 50 rows x 5 columns by other programs");
+    for (name, cpu, wall) in
+        [("gosnmp", Some(0.4), Some(0.5)), ("exporter", None, None), ("xargs-P64", None, Some(0.05))]
+    {
+        said.check(name, 250_000);
+        if said.0.contains_key(name) {
+            said.compare("CPU", "learnt", name, CPU, cpu);
+            said.compare("wall", "learnt", name, WALL, wall);
+        }
+    }
 }

@@ -42,12 +42,14 @@ size = "size"
 pub(crate) fn run(options: &Options) {
     let threads = options.get("threads", 2);
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(threads).enable_all().build();
-    runtime.unwrap().block_on(sweeps(options));
+    // On a worker, as the service has it: the thread that waits here is not woken for each poll.
+    let sweeps = sweeps(options.clone());
+    runtime.unwrap().block_on(async { tokio::spawn(sweeps).await.unwrap() });
 }
 
 /// As many sweeps as asked for, each told on a line of its own; what one learnt, the next
 /// goes on from.
-async fn sweeps(options: &Options) {
+async fn sweeps(options: Options) {
     let count: usize = options.get("n", 1_000);
     let dead: usize = options.get("dead", 0);
     let port: u16 = options.get("port", 22_000);
@@ -68,7 +70,7 @@ async fn sweeps(options: &Options) {
         for place in 0..count + dead {
             let agent = if dead == count { place / 2 + place % 2 * count } else { place };
             let (memory, engine) = remembered[agent].clone();
-            let request = request(options, agent, port, &library, memory, engine);
+            let request = request(&options, agent, port, &library, memory, engine);
             let transport = transport.clone();
             running.spawn(async move { (agent, poll(&transport, request).await) });
         }

@@ -4,6 +4,21 @@ use std::time::Instant;
 
 use nix::sys::resource::{UsageWho, getrusage};
 
+/// What a program has used, and what it did with that.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Used {
+    /// In seconds.
+    pub(crate) wall: f64,
+    /// Processor time in seconds.
+    pub(crate) cpu: f64,
+    /// The most memory in MB; 0 where nobody looked.
+    pub(crate) rss: f64,
+    /// Cells, or ranges, that it came to.
+    pub(crate) values: f64,
+    /// Requests that it sent; 0 where nobody counted.
+    pub(crate) requests: f64,
+}
+
 /// A measurement that runs.
 pub(crate) struct Meter {
     begun: Instant,
