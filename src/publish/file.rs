@@ -16,6 +16,9 @@ use crate::format::Rendered;
 /// May everybody read a file of this mode?
 const READ_BY_OTHERS: u32 = 0o004;
 
+/// The superuser's number.
+const ROOT: u32 = 0;
+
 /// From so many octets on, a thread more is worth its while.
 const SIDE_BY_SIDE: usize = 1 << 18;
 
@@ -71,9 +74,12 @@ fn write(target: &Target, path: &Path, pieces: &[&[u8]], rights: Rights) -> io::
     }
     // The mode given at creation is subject to the umask.
     file.set_permissions(Permissions::from_mode(mode))?;
-    if let Some(old) = metadata(target.path())? {
-        keep_owner(&old, &file, mode)?;
-        date_behind(&old, &file)?;
+    match metadata(target.path())? {
+        Some(old) => {
+            keep_owner(&old, &file, mode)?;
+            date_behind(&old, &file)?;
+        }
+        None => give_to_folder(target.directory(), &file)?,
     }
     if let Some(group) = group {
         give_to(&file, group)?;
@@ -95,6 +101,23 @@ fn keep_owner(old: &Metadata, new: &File, mode: u32) -> io::Result<()> {
         )),
         _ => Ok(()),
     }
+}
+
+/// What root makes in somebody else's folder becomes that one's: the service, which is a user
+/// of its own, is to go on with what a command of the administrator's has begun.
+fn give_to_folder(folder: &Path, new: &File) -> io::Result<()> {
+    let (made, folder) = (new.metadata()?, fs::metadata(folder)?);
+    if made.uid() == ROOT && folder.uid() != ROOT {
+        fchown(new, Some(folder.uid()), Some(folder.gid()))?;
+    }
+    Ok(())
+}
+
+/// Makes a folder, where only that one is missing, for whom the folder around it belongs to.
+pub(super) fn make_folder(folder: &Path) -> io::Result<()> {
+    fs::create_dir(folder)?;
+    let around = folder.parent().unwrap_or(Path::new("/"));
+    give_to_folder(around, &File::open(folder)?)
 }
 
 /// Dates the new file in a later second than the one it replaces: consumers that look at the
