@@ -336,8 +336,8 @@ fn all_consumers_at_once() {
     text += &section("unbound/poolsync.toml", &u, "unbound", &changes);
 
     let dnsdist = dnsdist::Plan::new(&d);
-    let (program, config) = (format!("[{}", quoted("dnsdist")), dnsdist.config());
-    let changes = [("[\"dnsdist\"", program.as_str()), ("/etc/dnsdist/dnsdist.conf", &config)];
+    let changes = dnsdist.changes();
+    let changes = changes.each_ref().map(|(from, to)| (*from, to.as_str()));
     text += &section("dnsdist/poolsync.toml", &d, "dnsdist", &changes);
 
     let czf = plan(&t, "traffic-control/nginx.conf", "listen 8088;", "");

@@ -116,8 +116,8 @@ fn dnsdist_answers_by_its_rules() {
     const GROUPS: [&str; 3] = ["gz-01", "gz-02", BOTH];
     let scratch = Scratch::new();
     let plan = dnsdist::Plan::new(&scratch);
-    let (program, config) = (format!("{:?}", which("dnsdist").unwrap().display().to_string()), plan.config());
-    let changes = [("[\"dnsdist\"", &*format!("[{program}")), ("/etc/dnsdist/dnsdist.conf", &config)];
+    let changes = plan.changes();
+    let changes = changes.each_ref().map(|(from, to)| (*from, to.as_str()));
     let export = export(&scratch, "dnsdist/poolsync.toml", &changes);
     let mut world = world(&GROUPS);
     publish_cold(&export, &world.snapshot(1));
@@ -130,8 +130,17 @@ fn dnsdist_answers_by_its_rules() {
     let table = scratch.join("export/poolsync.lua");
     let whole = std::fs::read_to_string(&table).unwrap();
     std::fs::write(&table, &whole[..whole.len() / 2]).unwrap();
-    let reload = format!("{} -C {config} -e 'poolsyncLoad()'", which("dnsdist").unwrap().display());
-    std::process::Command::new("sh").args(["-c", &reload]).output().unwrap();
+    std::process::Command::new("sh").args(["-c", &plan.reload()]).output().unwrap();
     check(&world, |client| plan.ask_from(client));
+    // What it could not load is a failure of the publication, though its client ends with 0.
+    std::fs::write(&table, &whole).unwrap();
+    let damaging = format!("sed -i /whole/d {}; said=$(", table.display());
+    let damaging: Vec<_> = changes.into_iter().chain([("said=$(", damaging.as_str())]).collect();
+    let damaged = support::consumer::export(&scratch, "dnsdist/poolsync.toml", &damaging);
+    let before = world.clone();
+    world.change(&GROUPS);
+    let told = failure(publish_now(&damaged, &world.snapshot(3)));
+    assert!(told.reason == FailureReason::Reload && told.detail.contains("not whole"), "{told}");
+    check(&before, |client| plan.ask_from(client));
     drop(server);
 }

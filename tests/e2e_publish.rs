@@ -4,9 +4,13 @@
 
 mod support;
 
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::{SocketAddr, TcpListener};
+use std::os::unix::fs::MetadataExt as _;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
@@ -16,8 +20,9 @@ use support::cisco;
 use support::poolsync;
 use support::program::{Program, wait_for};
 use support::scratch::Scratch;
-use support::site::{Site, content};
+use support::site::{COMMUNITY_ENV, Site, content};
 use support::snmprec::Range;
+use support::snmpsim::is_root;
 
 /// A router, and a site that polls it every second.
 struct Lab {
@@ -335,7 +340,7 @@ fn templates_are_exported_by_name_or_file() {
         ["      \"131.1.0.0/24\": \"east.cdn.example.com\"", "  ttl: 30", "    - ns: \"ns1.example.net\""];
     let served = ["--nameserver", "ns1.example.net"];
     holds(&[&["--template", "pdns-yaml"][..], &named, &served].concat(), &pdns);
-    holds(&["--template", "dnsdist"], &["poolsync.masks[\"east\"]:addMask(\"131.1.0.0/24\")"]);
+    holds(&["--template", "dnsdist"], &["poolsync.rows = [[", "131.1.0.0/24 east", "]]"]);
     let f5 = "create gtm topology ldns: subnet 131.1.0.0/24 server: pool /Common/east score 100";
     holds(&["--template", "f5-topology"], &[f5]);
     holds(&["--template", "plain"], &["131.1.0.0/24 east"]);
@@ -357,6 +362,64 @@ fn templates_are_exported_by_name_or_file() {
     let broken = lab.site.scratch.write("broken.toml", "row = \"{prefix}\"\n");
     export(&["--template", broken.to_str().unwrap()]).expect(2).said(&["section `row`: needs `{group}`"]);
     lab.site.run(&["export", "--template", "plain"]).expect(2).said(&["-f template"]);
+}
+
+/// Whom all files below a folder belong to, by their numbers.
+fn owners(folder: &std::path::Path) -> BTreeMap<PathBuf, u32> {
+    let mut found = BTreeMap::new();
+    for file in fs::read_dir(folder).unwrap() {
+        let path = file.unwrap().path();
+        let metadata = path.symlink_metadata().unwrap();
+        if metadata.is_dir() {
+            found.extend(owners(&path));
+        }
+        found.insert(path, metadata.uid());
+    }
+    found
+}
+
+/// An administrator polls by hand where no service runs: the service, a user of its own, goes on
+/// with the store and the exports that this has made.
+#[test]
+fn what_root_makes_in_the_services_folder_is_the_services() {
+    const TEST: &str = "what_root_makes_in_the_services_folder_is_the_services";
+    const SERVICE: u32 = 65_534;
+    if !is_root() || !support::have(TEST, &["setpriv"]) {
+        return support::skip(TEST, "only root can give files away");
+    }
+    let lab = Lab::new();
+    let folder = lab.site.scratch.folder("state");
+    std::os::unix::fs::chown(&folder, Some(SERVICE), Some(SERVICE)).unwrap();
+    let keys = "format = \"list\"\npath = \"state/export/list\"\nmode = \"0600\"\n";
+    let text = lab.base.replace("\"poolsync.db\"", "\"state/poolsync.db\"") + "[export.own]\n" + keys;
+    lab.site.configure(&text);
+    lab.site.run(&["poll"]).expect(0);
+    let found = owners(&folder);
+    let files = ["poolsync.db", "poolsync.db-wal", "poolsync.db.lock", "export", "export/list"];
+    for file in files {
+        assert_eq!(found.get(&folder.join(file)), Some(&SERVICE), "{file} in {found:?}");
+    }
+    assert!(found.values().all(|owner| *owner == SERVICE), "{found:?}");
+    // And it can: with a change, so that it writes to all of them.
+    lab.pools(&[0, 1]);
+    let own = poolsync::command([OsStr::new("-c"), lab.site.config.as_os_str(), OsStr::new("poll")]);
+    let mut service = std::process::Command::new("setpriv");
+    service.args(["--reuid", "65534", "--regid", "65534", "--clear-groups"]);
+    service.arg(own.get_program()).args(own.get_args()).env(COMMUNITY_ENV, cisco::COMMUNITY);
+    poolsync::run_command(service).expect(0);
+    let list = content(&folder.join("export/list"));
+    assert!(list.contains("131.1.0.0/23 east"), "{list}");
+}
+
+#[test]
+fn a_store_without_its_folder_says_which_one_is_missing() {
+    let lab = Lab::new();
+    lab.site.configure(&lab.base.replace("\"poolsync.db\"", "\"no/such/poolsync.db\""));
+    let missing = lab.site.scratch.join("no/such").display().to_string();
+    lab.site
+        .run(&["poll"])
+        .expect(1)
+        .said(&[&format!("{missing}: does not exist: the folder of the database")]);
 }
 
 /// An HTTP server that says the group of whoever is forwarded for, as the table has it or not.

@@ -47,6 +47,13 @@ fn entry(range: Range, owner: &str, pool: &str) -> Entry {
     }
 }
 
+/// The entry with these for BAS, pool and VRF.
+fn named(entry: Entry, names: &[String]) -> Entry {
+    let [bas, pool, vrf] = names else { panic!("{names:?}") };
+    let bas = Some(bas.as_str()).filter(|bas| !bas.is_empty()).map(Name::from);
+    Entry { bas, pool: PoolName::new(pool.as_bytes()), vrf: vrf.as_str().into(), ..entry }
+}
+
 fn internet() -> Scope {
     Scope { space: Some("internet".into()), service: "default".into() }
 }
@@ -57,6 +64,8 @@ fn written(format: &dyn Format, snapshot: &Snapshot) -> (Vec<u8>, ReadBack) {
     let read = format.read(&bytes).unwrap_or_else(|e| panic!("{}: {e}", format.name()));
     read.verify(&view, format.excluded()).unwrap_or_else(|e| panic!("{}: {e}", format.name()));
     format.prove(&bytes, &view).unwrap_or_else(|e| panic!("{}: {e}", format.name()));
+    // Its own file takes no second look, whatever names are in it.
+    assert_eq!(format.proves(&bytes, &view), Some(()), "{}", format.name());
     (bytes, read)
 }
 
@@ -128,7 +137,9 @@ proptest! {
         (entries, others) in (random_table(), random_table()),
         kept in vec(any::<bool>(), 80),
         damages in vec((any::<prop::sample::Index>(), any::<u8>(), 0..4u8), 12),
+        names in vec("([a-z0-9]{1,9}|[=,'\"\\\\\n\ra-é＝ -]{0,5})", 3),
     ) {
+        let entries: Vec<Entry> = entries.into_iter().map(|entry| named(entry, &names)).collect();
         // A table that differs a little, and one that does a lot.
         let fewer = entries.iter().zip(kept.iter().chain(std::iter::repeat(&true)));
         let fewer: Vec<Entry> = fewer.filter(|(_, kept)| **kept).map(|(entry, _)| entry.clone()).collect();
@@ -141,7 +152,8 @@ proptest! {
                 prop_assert_eq!(proven, slowly(*format, &file, &view), "{}", format.name());
             }
             let view = View::new(&snapshots[0], &internet()).unwrap();
-            for (at, octet, kind) in &damages {
+            // Of no rows, ndjson has no octet.
+            for (at, octet, kind) in damages.iter().filter(|_| !file.is_empty()) {
                 let (mut damaged, at) = (file.clone(), at.index(file.len()));
                 match kind {
                     0 => damaged[at] = *octet,

@@ -242,6 +242,67 @@ proptest! {
         }
     }
 
+    /// A proof in one pass takes no file that reading and comparing does not take: not that of
+    /// another table, none that was altered, lengthened or cut short.
+    #[test]
+    fn proving_is_as_strict_as_reading_and_comparing(
+        rows in vec((any::<u8>(), any::<bool>(), any::<bool>(), any::<bool>()), 1..12),
+        damages in vec((any::<prop::sample::Index>(), any::<u8>(), 0..4_u8), 20),
+    ) {
+        // The same rows, but for those that are only in one of two tables.
+        let table = |second: bool| {
+            let mut entries = std::collections::BTreeMap::new();
+            for (at, v6, other, kept) in &rows {
+                let range = if *v6 { format!("2001:db8:{at:x}::/48") } else { format!("10.0.{at}.3-10.0.{at}.9") };
+                let (owner, range) = (if *other { "a" } else { "b" }, range.parse::<Range>().unwrap());
+                if *kept || !second {
+                    entries.insert(range, fixture::entry("internet", &range.to_string(), owner, None, PoolName::new(b"p"), ""));
+                }
+            }
+            let list = [group("gz-01", &[("gz-01", 1)]), group("centre", &[("centre", 1)])];
+            let edges = [edge("gz-01", &["2001:db8::1"], None, None), edge("centre", &["198.51.100.1"], None, None)];
+            let owners = [("a", "gz-01"), ("b", "centre")];
+            snapshot(entries.into_values().collect(), groups(&list, &owners), &edges, "centre")
+        };
+        let (own, other) = (table(false), table(true));
+        let sections = "head = \"{default}\"\ngroup = \"[{group}]\"\naddress = \" {address}\"\nmiddle = \"rows\"\ntail = \"end\"\n";
+        let confusing = "tail = \"10.255.0.0/16 centre\"\n";
+        for (row, more, once) in [
+            ("{prefix} {group}", "comment = \"#\"\n", true),
+            ("{group}: {prefix}, {group};", sections, true),
+            ("{first}-{last} {group}", sections, true),
+            ("{prefix} {first} {last} {group}", "comment = \"//\"\n", true),
+            ("{prefix} {group}", confusing, false),
+            ("{network}/{length} {group}", "comment = \"#\"\n", false),
+            ("{prefix} {group} {bas}", "comment = \"#\"\n", false),
+            ("{prefix} {group}", "comment = \"#\"\ngaps = true\n", false),
+        ] {
+            let template = parse(&format!("{more}row = \"{row}\"")).unwrap();
+            let slowly = |file: &[u8], view: &View<'_>| {
+                let read = template.read(file).map_err(|e| e.to_string())?;
+                read.verify(view, template.excluded()).map_err(|e| e.to_string())
+            };
+            let (view, others) = (internet(&own), internet(&other));
+            let file = template.render(&view, &Stamp::from(&own)).unwrap().bytes();
+            prop_assert_eq!(template.proves(&file, &view).is_some(), once, "{} {}", row, more);
+            for view in [&view, &others] {
+                let proven = template.prove(&file, view).map_err(|e| e.to_string());
+                prop_assert_eq!(proven, slowly(&file, view), "{} {}", row, more);
+            }
+            for (at, octet, kind) in &damages {
+                let (mut damaged, at) = (file.clone(), at.index(file.len()));
+                match kind {
+                    0 => damaged[at] = *octet,
+                    1 => damaged.insert(at, *octet),
+                    2 => drop(damaged.remove(at)),
+                    _ => damaged.truncate(at),
+                }
+                let proven = template.prove(&damaged, &view).map_err(|e| e.to_string());
+                prop_assert_eq!(proven, slowly(&damaged, &view), "{} {}", row, more);
+            }
+        }
+    }
+
     /// Rows, gaps and prefixes answer as the table does.
     #[test]
     fn every_kind_of_row_answers_as_a_slow_scan(

@@ -159,9 +159,9 @@ async fn the_first_publication_writes_table_groups_and_manifest() {
         json!({"session": "00000000000000aa", "generation": 1, "format": "haproxy-map",
             "body_generation": 1, "rows": 1, "written": "2026-01-02T05:00:00Z",
             "changed": "2026-01-02T05:00:00Z", "confirmed": null,
-            "sha256": sha256(&place.text("edge.map")), "body_sha256": sha256(body),
+            "sha256": sha256(&place.text("edge.map")), "head_octets": 95, "body_octets": 43,
             "groups": {"format": "nginx-map", "body_generation": 1, "rows": 2,
-                "sha256": sha256(&place.text("groups.conf")), "body_sha256": sha256(groups_body)}})
+                "sha256": sha256(&place.text("groups.conf")), "head_octets": 93, "body_octets": 72}})
     );
     for name in place.names() {
         let mode = fs::metadata(place.path(&name)).unwrap().permissions().mode();

@@ -9,9 +9,13 @@
 //! `localnets` are BIND's own: a group of such a name gets a dot in front, which no token
 //! has.
 
+use memchr::memmem;
+
 use super::groups::case_clash;
-use super::lines::{Reader, head, prefix, push};
+use super::lines::{Reader, behind_head, head, prefix, push};
+use super::parts::Parts;
 use super::readback::Collector;
+use super::rest::Rest;
 use super::text::push_prefix;
 use super::{Format, ReadBack, ReadError, RenderError, Rendered, Spaces, Stamp, View, by_group, one_space};
 use crate::address::{Range, prefixes};
@@ -64,6 +68,10 @@ impl Format for BindAcl {
         Ok(Rendered { head, body: body.into_bytes(), tail: vec![], rows })
     }
 
+    fn proves(&self, file: &[u8], view: &View<'_>) -> Option<()> {
+        self.agrees(file, view)
+    }
+
     fn read(&self, file: &[u8]) -> Result<ReadBack, ReadError> {
         let mut lines = Reader::new(file, self.name())?;
         let mut collector = Collector::default();
@@ -91,6 +99,40 @@ impl Format for BindAcl {
     }
 }
 
+impl BindAcl {
+    /// Whether the file says what the view says: each answer is looked for where the list of its
+    /// group goes on. See [`Format::proves`].
+    fn agrees(&self, file: &[u8], view: &View<'_>) -> Option<()> {
+        let mut rest = behind_head(file, self.name(), view)?;
+        let mut lists = Parts::new();
+        let mut before = None;
+        while rest.0.starts_with(b"acl ") {
+            let token = name(str::from_utf8(rest.line()?).ok()?)?;
+            if before.is_some_and(|before| before >= token) {
+                return None;
+            }
+            let (rows, behind) = rest.0.split_at_checked(memmem::find(rest.0, b"};\n")?)?;
+            rest = Rest(behind);
+            rest.text("};\n")?;
+            let rows = if rows.strip_suffix(b"\n") == Some(NOBODY.as_bytes()) { &[] } else { rows };
+            lists.add(token, [rows])?;
+            before = Some(token);
+        }
+        let mut rows: u64 = 0;
+        for answer in view.answers() {
+            let [list] = lists.of(answer.token)?;
+            rows += list.rows(answer.range, |list| {
+                list.text("  ")?;
+                let addresses = list.prefix()?;
+                list.text(";\n")?;
+                Some(addresses)
+            })?;
+        }
+        rest.text(&format!("# end {rows}\n"))?;
+        (rest.is_empty() && lists.are_done()).then_some(())
+    }
+}
+
 fn dot(name: &str) -> &'static str {
     if OWN.iter().any(|own| own.eq_ignore_ascii_case(name)) { "." } else { "" }
 }
@@ -98,12 +140,14 @@ fn dot(name: &str) -> &'static str {
 /// The token of the line that begins a list.
 fn list(line: &str) -> Result<Token, String> {
     let refuse = || format!("`{}` begins no list", line.escape_debug());
-    let name = line.strip_prefix("acl \"").and_then(|l| l.strip_suffix("\" {")).ok_or_else(refuse)?;
+    Token::new(name(line).ok_or_else(refuse)?).ok_or_else(refuse)
+}
+
+/// The text of that token.
+fn name(line: &str) -> Option<&str> {
+    let name = line.strip_prefix("acl \"")?.strip_suffix("\" {")?;
     let plain = name.strip_prefix('.').unwrap_or(name);
-    if name.starts_with('.') == dot(plain).is_empty() {
-        return Err(refuse());
-    }
-    Token::new(plain).ok_or_else(refuse)
+    (name.starts_with('.') != dot(plain).is_empty()).then_some(plain)
 }
 
 /// The lines until the end of a list.

@@ -11,9 +11,10 @@ use std::net::IpAddr;
 use ::csv::{ReaderBuilder, StringRecord};
 
 use super::readback::Collector;
+use super::rest::{Addresses, Rest};
 use super::text::{push_address, push_number, push_prefix};
 use super::{Format, ReadBack, ReadError, RenderError, Rendered, Row, Spaces, Stamp, View};
-use crate::address::{Range, prefixes};
+use crate::address::{Family, Range, prefixes};
 use crate::table::Origin;
 
 const HEADER: [&str; 11] =
@@ -44,6 +45,10 @@ impl Format for Csv {
         Ok(Rendered { body: body.into_bytes(), rows: view.rows().len() as u64, ..Rendered::default() })
     }
 
+    fn proves(&self, file: &[u8], view: &View<'_>) -> Option<()> {
+        proves(file, view)
+    }
+
     fn read(&self, file: &[u8]) -> Result<ReadBack, ReadError> {
         if file.last() != Some(&b'\n') {
             return Err(ReadError::new("the end", "the last line has no end"));
@@ -63,6 +68,76 @@ impl Format for Csv {
         }
         Ok(collector.finish(None))
     }
+}
+
+/// Whether the file says what the view says, record by record, names included. See [`Format::proves`].
+fn proves(file: &[u8], view: &View<'_>) -> Option<()> {
+    let mut rest = Rest(file);
+    (rest.line()? == HEADER.join(",").as_bytes()).then_some(())?;
+    view.rows().iter().try_for_each(|row| says(&mut rest, row))?;
+    rest.is_empty().then_some(())
+}
+
+/// Takes the record of a row.
+fn says(rest: &mut Rest<'_>, row: &Row<'_>) -> Option<()> {
+    let (entry, range) = (row.entry, row.entry.range);
+    cell(rest, &entry.space)?;
+    rest.text(if range.family() == Family::V4 { ",4," } else { ",6," })?;
+    (rest.ends(",")? == Addresses::from(range)).then_some(())?;
+    rest.text(",")?;
+    for (number, prefix) in prefixes(range).enumerate() {
+        rest.text(if number == 0 { "" } else { " " })?;
+        (rest.prefix()? == Addresses::from(Range::from(prefix))).then_some(())?;
+    }
+    let hex = entry.pool.hex().unwrap_or_default();
+    let bas = entry.bas.as_deref().unwrap_or_default();
+    for text in [bas, entry.pool.text(), &hex, &entry.vrf] {
+        rest.text(",")?;
+        cell(rest, text)?;
+    }
+    rest.text(",")?;
+    rest.text(row.group.token.as_str())?;
+    rest.text(match entry.origin() {
+        Origin::Polled => ",polled\n",
+        Origin::Static => ",static\n",
+    })
+}
+
+/// Takes a cell that says this text.
+#[inline]
+fn cell(rest: &mut Rest<'_>, wanted: &str) -> Option<()> {
+    // Most have nothing in them that is guarded or put in quotes.
+    let begins_well = wanted.bytes().next().is_none_or(|octet| octet.is_ascii_alphanumeric());
+    if begins_well && !wanted.bytes().any(|octet| matches!(octet, b',' | b'"' | b'\r' | b'\n')) {
+        return rest.text(wanted);
+    }
+    let said = if rest.text("\"").is_some() { quoted(rest)? } else { bare(rest)? };
+    let said = str::from_utf8(&said).ok()?;
+    (unguarded(said).ok()? == wanted).then_some(())
+}
+
+/// What a cell says whose first quotation mark was taken.
+fn quoted(rest: &mut Rest<'_>) -> Option<Vec<u8>> {
+    let mut said = Vec::new();
+    loop {
+        let (own, behind) = rest.0.split_at_checked(memchr::memchr(b'"', rest.0)?)?;
+        said.extend_from_slice(own);
+        *rest = Rest(behind);
+        rest.text("\"")?;
+        // One that is doubled is one of the text.
+        if rest.text("\"").is_none() {
+            return Some(said);
+        }
+        said.push(b'"');
+    }
+}
+
+/// What a cell without quotation marks says.
+fn bare(rest: &mut Rest<'_>) -> Option<Vec<u8>> {
+    let length = rest.0.iter().position(|octet| matches!(octet, b',' | b'"' | b'\r' | b'\n'))?;
+    let (own, behind) = rest.0.split_at_checked(length)?;
+    *rest = Rest(behind);
+    Some(own.to_vec())
 }
 
 /// Appends a row as a record.

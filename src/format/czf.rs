@@ -12,13 +12,16 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use memchr::memmem;
 use serde::de::{self, Deserializer, MapAccess, Visitor};
 use serde::{Deserialize, Serialize};
 
 use super::groups::answering;
 use super::json::json_error;
 use super::lines::{prefix, push};
+use super::parts::Parts;
 use super::readback::Collector;
+use super::rest::{Addresses, Rest};
 use super::text::push_prefix;
 use super::{
     Carries, Format, Limit, Limits, ReadBack, ReadError, RenderError, Rendered, Spaces, Stamp, View,
@@ -98,6 +101,10 @@ impl Format for Czf {
         Ok(Rendered { head: head.into_bytes(), body: body.into_bytes(), tail: vec![], rows })
     }
 
+    fn proves(&self, file: &[u8], view: &View<'_>) -> Option<()> {
+        self.agrees(file, view)
+    }
+
     fn read(&self, file: &[u8]) -> Result<ReadBack, ReadError> {
         let document: Document<'_> = serde_json::from_slice(file).map_err(json_error)?;
         document.check(self).map_err(|problem| ReadError::new("document", problem))
@@ -113,6 +120,69 @@ impl Format for Czf {
 }
 
 impl Czf {
+    /// Whether the file says what the view says: each answer is looked for where the list of its
+    /// group and family goes on. See [`Format::proves`].
+    fn agrees(&self, file: &[u8], view: &View<'_>) -> Option<()> {
+        let mut rest = Rest(file);
+        let line = str::from_utf8(rest.line()?).ok()?;
+        let revision =
+            line.strip_prefix("{\"revision\":\"")?.strip_suffix("\",\"customerName\":\"poolsync\",")?;
+        if !is_revision(revision) {
+            return None;
+        }
+        rest.text("\"")?;
+        rest.text(self.key)?;
+        rest.text("\":{\n")?;
+        let mut lists = Parts::new();
+        let mut before: Option<&str> = None;
+        let mut more = true;
+        while rest.0.starts_with(b"\"") && more {
+            let (token, own, is_last) = self.line(rest.line()?)?;
+            if before.is_some_and(|before| before >= token) || own.iter().all(|list| list.is_empty()) {
+                return None;
+            }
+            lists.add(token, own)?;
+            (before, more) = (Some(token), !is_last);
+        }
+        rest.text("}}\n")?;
+        for answer in view.answers() {
+            let [v4, v6] = lists.of(answer.token)?;
+            let list = if answer.range.family() == Family::V4 { v4 } else { v6 };
+            list.rows(answer.range, member)?;
+        }
+        let ended = before.is_none() || !more;
+        (ended && rest.is_empty() && lists.are_done()).then_some(())
+    }
+
+    /// A zone's token and lists, and whether no other zone is to follow.
+    fn line<'f>(&self, line: &'f [u8]) -> Option<(&'f str, [&'f [u8]; 2], bool)> {
+        fn until<'f>(rest: &mut Rest<'f>, end: &str) -> Option<&'f [u8]> {
+            let (own, behind) = rest.0.split_at_checked(memmem::find(rest.0, end.as_bytes())?)?;
+            *rest = Rest(behind);
+            rest.text(end)?;
+            Some(own)
+        }
+        let mut rest = Rest(line);
+        rest.text("\"")?;
+        let token = str::from_utf8(until(&mut rest, "\":{\"network\":[")?).ok()?;
+        Token::new(token)?;
+        let v4 = until(&mut rest, "],\"network6\":[")?;
+        let v6 = until(&mut rest, "]")?;
+        if self.deep {
+            rest.text(",\"caches\":")?;
+            let end = memchr::memrchr(b'}', rest.0)?;
+            let (names, behind) = rest.0.split_at_checked(end)?;
+            let names: Vec<String> = serde_json::from_slice(names).ok()?;
+            if !are_names(&names) {
+                return None;
+            }
+            rest = Rest(behind);
+        }
+        rest.text("}")?;
+        let is_last = rest.is_empty();
+        (is_last || rest.0 == b",").then_some((token, [v4, v6], is_last))
+    }
+
     /// Appends a zone, and says how many prefixes it has.
     fn zone(
         &self,
@@ -134,6 +204,32 @@ impl Czf {
         body.push('}');
         Ok(rows)
     }
+}
+
+/// The next prefix of a list, which does not end behind a comma.
+#[inline]
+fn member(list: &mut Rest<'_>) -> Option<Addresses> {
+    list.text("\"")?;
+    let addresses = list.prefix()?;
+    list.text("\"")?;
+    if !list.is_empty() {
+        list.text(",")?;
+        return Some(addresses).filter(|_| !list.is_empty());
+    }
+    Some(addresses)
+}
+
+/// Session and generation.
+fn is_revision(text: &str) -> bool {
+    text.split_once('-').is_some_and(|(session, generation)| {
+        let hex = session.len() == 16 && session.bytes().all(|b| b.is_ascii_hexdigit());
+        hex && generation.parse::<u64>().is_ok()
+    })
+}
+
+/// Whether there are names, none of them empty.
+fn are_names(list: &[String]) -> bool {
+    !list.is_empty() && !list.iter().any(String::is_empty)
 }
 
 /// Appends the prefixes of ranges as a list, and says how many they are.
@@ -170,11 +266,7 @@ struct Document<'a> {
 
 impl Document<'_> {
     fn check(self, format: &Czf) -> Result<ReadBack, String> {
-        let revision = self.revision.split_once('-').and_then(|(session, generation)| {
-            let hex = session.len() == 16 && session.bytes().all(|b| b.is_ascii_hexdigit());
-            hex.then(|| generation.parse::<u64>().ok()).flatten()
-        });
-        if revision.is_none() || self.customer != CUSTOMER {
+        if !is_revision(&self.revision) || self.customer != CUSTOMER {
             return Err("revision or customerName is not of ours".to_owned());
         }
         let zones = match (self.zones, self.deep, format.deep) {
@@ -185,8 +277,7 @@ impl Document<'_> {
         let mut rows = Vec::new();
         for (name, zone) in &zones {
             let token = Token::new(name).ok_or_else(|| format!("`{}` is no token", name.escape_debug()))?;
-            let caches =
-                zone.caches.as_ref().map(|list| !list.is_empty() && !list.iter().any(String::is_empty));
+            let caches = zone.caches.as_deref().map(are_names);
             if caches != format.deep.then_some(true) {
                 return Err(format!("{token}: caches are not as they should be"));
             }

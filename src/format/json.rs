@@ -7,11 +7,13 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::fmt;
 
+use memchr::memmem;
 use serde::de::{self, Deserializer, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};
 
 use super::entry_json::{self, EntryIn};
 use super::readback::Collector;
+use super::rest::Rest;
 use super::{Carries, Format, ReadBack, ReadError, RenderError, Rendered, Spaces, Stamp, View};
 use crate::table::{GroupEdge, Token};
 
@@ -53,10 +55,36 @@ impl Format for Json {
         Ok(Rendered { head: head.into_bytes(), body, tail: vec![], rows: view.rows().len() as u64 })
     }
 
+    fn proves(&self, file: &[u8], view: &View<'_>) -> Option<()> {
+        proves(file, view)
+    }
+
     fn read(&self, file: &[u8]) -> Result<ReadBack, ReadError> {
         let document: Document<'_> = serde_json::from_slice(file).map_err(json_error)?;
         document.check().map_err(|problem| ReadError::new("document", problem))
     }
+}
+
+/// Whether the file says what the view says, line by line. See [`Format::proves`].
+fn proves(file: &[u8], view: &View<'_>) -> Option<()> {
+    const ENTRIES: &str = "\n\"entries\":[";
+    let (head, rest) = file.split_at_checked(memmem::find(file, ENTRIES.as_bytes())?)?;
+    // All that stands before the entries, as a document without any.
+    let small = [head, ENTRIES.as_bytes(), b"]}"].concat();
+    let document: Document<'_> = serde_json::from_slice(&small).ok()?;
+    let listed: HashSet<String> = document.groups.iter().map(|group| group.token.clone()).collect();
+    let read = document.check().ok()?;
+    let same = read.default() == Some(&view.default_group().token)
+        && view.groups().all(|group| listed.contains(group.token.as_str()));
+    same.then_some(())?;
+    let mut rest = Rest(rest);
+    rest.text(ENTRIES)?;
+    for (number, row) in view.rows().iter().enumerate() {
+        rest.text(if number == 0 { "\n" } else { ",\n" })?;
+        entry_json::says(&mut rest, row)?;
+    }
+    rest.text("\n]}\n")?;
+    rest.is_empty().then_some(())
 }
 
 /// Where and why a JSON text was refused.

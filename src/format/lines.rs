@@ -17,8 +17,8 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::time::Duration;
 
 use super::carried::{carried, part};
-use super::prove::{self, Prover, Unproven};
 use super::readback::Collector;
+use super::rest::Rest;
 use super::text::{self, push_prefix, push_range};
 use super::{
     Format, Limit, Limits, ReadBack, ReadError, RenderError, Rendered, Spaces, Stamp, View, one_space,
@@ -187,11 +187,8 @@ impl Format for Lines {
         }
     }
 
-    fn prove(&self, file: &[u8], view: &View<'_>) -> Result<(), Unproven> {
-        match self.proves(file, view) {
-            Some(()) => Ok(()),
-            None => prove::slowly(self, file, view),
-        }
+    fn proves(&self, file: &[u8], view: &View<'_>) -> Option<()> {
+        self.agrees(file, view)
     }
 
     fn excluded(&self) -> &'static [Range] {
@@ -233,49 +230,28 @@ impl Lines {
         rows
     }
 
-    /// Whether the file says what the view says, row by row. See [`prove`].
-    fn proves(&self, file: &[u8], view: &View<'_>) -> Option<()> {
-        let (first, rest) = line(file)?;
-        let (default, mut rest) = line(rest)?;
-        let default = default.strip_prefix(b"# default ")?;
-        if !is_head(str::from_utf8(first).ok()?, self.name)
-            || default != view.default_group().token.as_str().as_bytes()
-        {
-            return None;
-        }
+    /// Whether the file says what the view says, row by row. See [`Format::proves`].
+    fn agrees(&self, file: &[u8], view: &View<'_>) -> Option<()> {
+        let mut rest = behind_head(file, self.name, view)?;
         let end_of_row = [self.end, "\n"].concat();
-        let mut prover = Prover::new(view.answers(), self.excluded);
         let mut rows: u64 = 0;
-        while let Some(token) = prover.token() {
-            let (family, first, last, behind) = self.addresses(rest)?;
-            rest = behind.strip_prefix(self.between.as_bytes())?;
-            rest = rest.strip_prefix(token.as_bytes())?.strip_prefix(end_of_row.as_bytes())?;
-            if !prover.takes(family, first, last, token) {
-                return None;
+        for answer in view.answers() {
+            let row = |rest: &mut Rest<'_>| {
+                let addresses = match self.shape {
+                    Shape::Prefix => rest.prefix()?,
+                    Shape::Ends => rest.ends("-")?,
+                };
+                rest.text(self.between)?;
+                rest.text(answer.token.as_str())?;
+                rest.text(&end_of_row)?;
+                Some(addresses)
+            };
+            for range in carried(answer.range, self.excluded) {
+                rows += rest.rows(range, row)?;
             }
-            rows += 1;
         }
-        (rest == format!("# end {rows}\n").as_bytes()).then_some(())
-    }
-
-    /// The addresses that a row begins with, and what is behind them.
-    #[inline]
-    fn addresses<'f>(&self, text: &'f [u8]) -> Option<(Family, u128, u128, &'f [u8])> {
-        let v4 = match self.shape {
-            Shape::Prefix => text::leading_v4_prefix(text),
-            Shape::Ends => text::leading_v4_range(text),
-        };
-        if let Some((first, last, behind)) = v4 {
-            return Some((Family::V4, first.into(), last.into(), behind));
-        }
-        let end = text.iter().position(|octet| *octet == b' ')?;
-        let (addresses, behind) = text.split_at(end);
-        let addresses = str::from_utf8(addresses).ok()?;
-        let range = match self.shape {
-            Shape::Prefix => text::prefix(addresses)?,
-            Shape::Ends => text::range(addresses)?,
-        };
-        Some((range.family(), range.first_bits(), range.last_bits(), behind))
+        rest.text(&format!("# end {rows}\n"))?;
+        rest.is_empty().then_some(())
     }
 
     fn row<'l>(&self, line: &'l str) -> Result<(Range, &'l str), String> {
@@ -288,13 +264,6 @@ impl Lines {
         };
         Ok((range, token))
     }
-}
-
-/// The first line of a text, without its end, and what is behind it.
-fn line(text: &[u8]) -> Option<(&[u8], &[u8])> {
-    let end = memchr::memchr(b'\n', text)?;
-    let (line, rest) = text.split_at_checked(end)?;
-    Some((line, rest.get(1..)?))
 }
 
 /// A prefix, written as we write it.
@@ -358,6 +327,18 @@ impl<'a> Reader<'a> {
     pub(super) fn error(&self, problem: String) -> ReadError {
         ReadError::new(format!("line {}", self.number), problem)
     }
+}
+
+/// What is behind the first two lines of a file of ours, where they are right.
+pub(super) fn behind_head<'f>(file: &'f [u8], format: &str, view: &View<'_>) -> Option<Rest<'f>> {
+    let mut rest = Rest(file);
+    if !is_head(str::from_utf8(rest.line()?).ok()?, format) {
+        return None;
+    }
+    rest.text("# default ")?;
+    rest.text(view.default_group().token.as_str())?;
+    rest.text("\n")?;
+    Some(rest)
 }
 
 /// Whether a line is the first of a file of the format.

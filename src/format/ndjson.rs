@@ -4,6 +4,7 @@
 
 use super::entry_json::{self, EntryIn};
 use super::readback::Collector;
+use super::rest::Rest;
 use super::{Format, ReadBack, ReadError, RenderError, Rendered, Spaces, Stamp, View};
 
 /// See the module.
@@ -32,6 +33,10 @@ impl Format for Ndjson {
         Ok(Rendered { body, rows: view.rows().len() as u64, ..Rendered::default() })
     }
 
+    fn proves(&self, file: &[u8], view: &View<'_>) -> Option<()> {
+        proves(file, view)
+    }
+
     fn read(&self, file: &[u8]) -> Result<ReadBack, ReadError> {
         let mut collector = Collector::default();
         let mut rest = file;
@@ -49,4 +54,14 @@ impl Format for Ndjson {
         }
         Ok(collector.finish(None))
     }
+}
+
+/// Whether the file says what the view says, line by line. See [`Format::proves`].
+fn proves(file: &[u8], view: &View<'_>) -> Option<()> {
+    let mut rest = Rest(file);
+    for row in view.rows() {
+        entry_json::says(&mut rest, row)?;
+        rest.text("\n")?;
+    }
+    rest.is_empty().then_some(())
 }

@@ -1,16 +1,18 @@
-//! Whether a file says what a view says: both gone through in order, side by side, once.
+//! Whether a file says what a view says.
 //!
-//! A reader that proves takes less than [`Format::read`] does: the file has to say what the
-//! view says stretch by stretch, in the order and with the very words in which we write it, and
+//! A reader that proves ([`Format::proves`]) takes less than [`Format::read`] does: the file has
+//! to say what the view says stretch by stretch, with the very words in which we write it, and
 //! the first octet that does not fit ends it. What it does not take is read and compared at
 //! leisure ([`slowly`]), which also tells what is wrong.
+
+use std::ptr;
 
 use thiserror::Error;
 
 use super::carried::carried;
+use super::rest::Addresses;
 use super::{Answer, Format, Mismatch, ReadError, View};
-use crate::address::{Family, Range};
-use crate::table::Token;
+use crate::address::Range;
 
 /// Why a file is not taken for what a view says.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -28,19 +30,12 @@ pub(super) fn slowly(format: &(impl Format + ?Sized), file: &[u8], view: &View<'
     Ok(format.read(file)?.verify(view, format.excluded())?)
 }
 
-/// Takes what a file says, stretch by stretch, as long as it is what is wanted.
+/// Takes what a file says, stretch by stretch, as long as it is what is wanted: for a file that
+/// may tell a stretch in pieces of its own choice.
 pub(super) struct Prover<'v, I> {
     wanted: I,
-    /// The stretch that the file is in, less what it has said of it already.
-    open: Option<Open<'v>>,
-}
-
-#[derive(Clone, Copy)]
-struct Open<'v> {
-    family: Family,
-    first: u128,
-    last: u128,
-    token: &'v str,
+    /// The stretch that the file is in, less what it has said of it already, and what answers it.
+    open: Option<(Addresses, &'v str)>,
 }
 
 impl<'v> Prover<'v, ()> {
@@ -48,42 +43,31 @@ impl<'v> Prover<'v, ()> {
     pub(super) fn new(
         answers: impl Iterator<Item = Answer<'v>>,
         excluded: &'static [Range],
-    ) -> Prover<'v, impl Iterator<Item = (Range, &'v Token)>> {
-        let mut wanted = answers
-            .flat_map(move |answer| carried(answer.range, excluded).map(move |range| (range, answer.token)));
-        let open = wanted.next().map(Open::from);
+    ) -> Prover<'v, impl Iterator<Item = (Addresses, &'v str)>> {
+        let open = move |answer: Answer<'v>| {
+            let token = answer.token.as_str();
+            carried(answer.range, excluded).map(move |range| (Addresses::from(range), token))
+        };
+        let mut wanted = answers.flat_map(open);
+        let open = wanted.next();
         Prover { wanted, open }
     }
 }
 
-impl<'v> From<(Range, &'v Token)> for Open<'v> {
-    fn from((range, token): (Range, &'v Token)) -> Self {
-        let (family, first, last) = (range.family(), range.first_bits(), range.last_bits());
-        Self { family, first, last, token: token.as_str() }
-    }
-}
-
-impl<'v, I: Iterator<Item = (Range, &'v Token)>> Prover<'v, I> {
-    /// The token of the stretch that comes next; nothing where none does.
-    #[inline]
-    pub(super) fn token(&self) -> Option<&'v str> {
-        self.open.map(|open| open.token)
-    }
-
+impl<'v, I: Iterator<Item = (Addresses, &'v str)>> Prover<'v, I> {
     /// Takes the next addresses, where they are answered so.
     #[inline]
-    pub(super) fn takes(&mut self, family: Family, first: u128, last: u128, token: &str) -> bool {
-        let Some(open) = &mut self.open else { return false };
-        let fits = open.first == first && first <= last && last <= open.last;
-        if !fits || open.family != family || open.token != token {
-            return false;
+    pub(super) fn takes(&mut self, next: Addresses, token: &str) -> bool {
+        let Some((left, wanted)) = &mut self.open else { return false };
+        match left.take(next) {
+            Some(done) if ptr::eq(*wanted, token) || *wanted == token => {
+                if done {
+                    self.open = self.wanted.next();
+                }
+                true
+            }
+            _ => false,
         }
-        if last == open.last {
-            self.open = self.wanted.next().map(Open::from);
-        } else {
-            open.first = last + 1;
-        }
-        true
     }
 
     /// Whether all that is wanted was said.

@@ -84,7 +84,7 @@ impl Short {
 }
 
 /// Where the longest stretch of zero words begins, and how many it has; none shorter than two.
-fn zeros(words: &[u16; 8]) -> (usize, usize) {
+pub(super) fn zeros(words: &[u16; 8]) -> (usize, usize) {
     let (mut best, mut own) = ((8, 0), (0, 0));
     for (place, word) in words.iter().enumerate() {
         own = match (*word, own.1) {
@@ -189,62 +189,15 @@ fn number(digits: &[u8]) -> Option<u8> {
     number.try_into().ok()
 }
 
-/// An IPv4 prefix at the beginning of a text, as we write it, and what is behind it.
-#[inline]
-pub(super) fn leading_v4_prefix(text: &[u8]) -> Option<(u32, u32, &[u8])> {
-    let (first, rest) = leading_v4(text)?;
-    let (length, rest) = leading_number(rest.strip_prefix(b"/")?)?;
-    let host = u32::MAX.checked_shr(length.into()).unwrap_or(0);
-    (length <= 32 && first & host == 0).then_some((first, first | host, rest))
-}
-
-/// `first-last` in IPv4 at the beginning of a text, as we write it, and what is behind it.
-#[inline]
-pub(super) fn leading_v4_range(text: &[u8]) -> Option<(u32, u32, &[u8])> {
-    let (first, rest) = leading_v4(text)?;
-    let (last, rest) = leading_v4(rest.strip_prefix(b"-")?)?;
-    Some((first, last, rest))
-}
-
-#[inline]
-fn leading_v4(text: &[u8]) -> Option<(u32, &[u8])> {
-    let (a, rest) = leading_number(text)?;
-    let (b, rest) = leading_number(rest.strip_prefix(b".")?)?;
-    let (c, rest) = leading_number(rest.strip_prefix(b".")?)?;
-    let (d, rest) = leading_number(rest.strip_prefix(b".")?)?;
-    Some((u32::from_be_bytes([a, b, c, d]), rest))
-}
-
-/// A number up to 255 without zeros before it. A digit more would be one of it, and is left to
-/// whoever reads on, who will not like it.
-#[inline]
-fn leading_number(text: &[u8]) -> Option<(u8, &[u8])> {
-    let digit = |octet: &u8| octet.checked_sub(b'0').filter(|digit| *digit < 10);
-    let (first, rest) = text.split_first()?;
-    let first = digit(first)?;
-    let Some((second, behind)) = rest.split_first().and_then(|(octet, behind)| Some((digit(octet)?, behind)))
-    else {
-        return Some((first, rest));
-    };
-    if first == 0 {
-        return None;
-    }
-    let two = first * 10 + second;
-    match behind.split_first().and_then(|(octet, behind)| Some((digit(octet)?, behind))) {
-        None => Some((two, behind)),
-        Some((third, behind)) => Some((two.checked_mul(10)?.checked_add(third)?, behind)),
-    }
-}
-
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use ipnet::Ipv6Net;
     use proptest::prelude::*;
 
     use super::*;
 
     /// Words of which many are zero.
-    fn v6() -> impl Strategy<Value = Ipv6Addr> {
+    pub(in crate::format) fn v6() -> impl Strategy<Value = Ipv6Addr> {
         let word = prop_oneof![3 => Just(0), 1 => Just(0xffff_u16), 3 => any::<u16>(), 1 => 0..0x100_u16];
         proptest::array::uniform8(word).prop_map(|words: [u16; 8]| Ipv6Addr::from(words))
     }
@@ -287,28 +240,6 @@ mod tests {
         fn any_text_is_read_as_the_standard_library_does_or_refused(text in "[0-9./:-]{0,20}") {
             let strict = text.parse::<IpNet>().ok().filter(|net| net.to_string() == text && net.addr() == net.network());
             prop_assert_eq!(prefix(&text), strict.map(Range::from));
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn what_leads_a_text_is_read_as_the_whole_of_it(text in "[0-9]{1,3}([./-][0-9]{1,3}){0,8}") {
-            let whole = |found: Option<(u32, u32, &[u8])>| match found {
-                Some((first, last, b"")) => Range::from_bits(Family::V4, first.into(), last.into()),
-                _ => None,
-            };
-            prop_assert_eq!(whole(leading_v4_prefix(text.as_bytes())), prefix(&text));
-            prop_assert_eq!(whole(leading_v4_range(text.as_bytes())), range(&text));
-        }
-
-        #[test]
-        fn what_is_behind_is_left(bits in any::<u32>(), length in 0..=32_u8, last in any::<u32>()) {
-            let net = Ipv4Net::new(Ipv4Addr::from_bits(bits), length).unwrap().trunc();
-            let text = format!("{net} x");
-            let found = (net.network().to_bits(), net.broadcast().to_bits(), &b" x"[..]);
-            prop_assert_eq!(leading_v4_prefix(text.as_bytes()), Some(found));
-            let text = format!("{}-{};", Ipv4Addr::from_bits(bits), Ipv4Addr::from_bits(last));
-            prop_assert_eq!(leading_v4_range(text.as_bytes()), Some((bits, last, &b";"[..])));
         }
     }
 

@@ -99,18 +99,11 @@ impl<'a> View<'a> {
     /// # Errors
     /// An owner without a group, a group with an unknown edge.
     pub fn new(snapshot: &'a Snapshot, scope: &Scope) -> Result<Self, ViewError> {
-        let rows = rows(snapshot, scope)?;
+        let (rows, used) = rows(snapshot, scope)?;
         let default = default_group(snapshot, &scope.service);
         let mut groups = BTreeMap::from([(default.token.clone(), default.clone())]);
-        let mut met: Known<'_, ()> = Known::new();
-        for row in &rows {
-            if met.get(row.group.token.as_str(), "").is_some() {
-                continue;
-            }
-            met.learn(row.group.token.as_str(), "", ());
-            if !groups.contains_key(&row.group.token) {
-                groups.insert(row.group.token.clone(), Cow::Borrowed(row.group));
-            }
+        for group in used {
+            groups.entry(group.token.clone()).or_insert(Cow::Borrowed(group));
         }
         let view = Self {
             rows,
@@ -176,27 +169,7 @@ impl<'a> View<'a> {
 
     /// The rows as a consumer sees them that is told only the token.
     pub fn answers(&self) -> impl Iterator<Item = Answer<'_>> {
-        let mut rows = self.rows.iter().map(|row| Answer {
-            space: &row.entry.space,
-            range: row.entry.range,
-            token: &row.group.token,
-        });
-        let mut pending = rows.next();
-        std::iter::from_fn(move || {
-            let mut answer = pending.take()?;
-            for next in rows.by_ref() {
-                match join(answer.range, next.range) {
-                    Some(range) if answer.token == next.token && answer.space == next.space => {
-                        answer.range = range;
-                    }
-                    _ => {
-                        pending = Some(next);
-                        break;
-                    }
-                }
-            }
-            Some(answer)
-        })
+        Answers { rows: self.rows.as_slice() }
     }
 
     /// What a file can say of the rows whose format cannot speak of `excluded`
@@ -207,6 +180,31 @@ impl<'a> View<'a> {
 
     fn check_edges(&self) -> Result<(), ViewError> {
         self.groups().try_for_each(|group| check_edges(group, self.edges))
+    }
+}
+
+/// The answers of rows. See [`View::answers`].
+struct Answers<'v> {
+    rows: &'v [Row<'v>],
+}
+
+impl<'v> Iterator for Answers<'v> {
+    type Item = Answer<'v>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Answer<'v>> {
+        let (first, mut rows) = self.rows.split_first()?;
+        let (space, token) = (&first.entry.space, &first.group.token);
+        let mut range = first.entry.range;
+        while let Some((next, behind)) = rows.split_first()
+            && let Some(joined) = join(range, next.entry.range)
+            && *token == next.group.token
+            && *space == next.entry.space
+        {
+            (range, rows) = (joined, behind);
+        }
+        self.rows = rows;
+        Some(Answer { space, range, token })
     }
 }
 
@@ -246,11 +244,13 @@ pub(super) fn join(range: Range, next: Range) -> Option<Range> {
     Range::from_bits(range.family(), range.first_bits(), next.last_bits())
 }
 
-fn rows<'a>(snapshot: &'a Snapshot, scope: &Scope) -> Result<Vec<Row<'a>>, ViewError> {
+/// The rows, and the groups that they have; a group may be there more than once.
+fn rows<'a>(snapshot: &'a Snapshot, scope: &Scope) -> Result<(Vec<Row<'a>>, Vec<&'a Group>), ViewError> {
     // With the part of the owner's entries that another group answers for.
     let mut of_owner: HashMap<&'a str, (&'a Group, Option<&'a Part>)> = HashMap::new();
     let mut of_place = Known::new();
     let mut rows = Vec::with_capacity(snapshot.table.entries().len());
+    let (mut used, mut met) = (Vec::new(), Known::new());
     // Whether it is the wanted one is asked once of a space that many entries share.
     let mut last: Option<(&Name, bool)> = None;
     for entry in snapshot.table.entries() {
@@ -270,17 +270,25 @@ fn rows<'a>(snapshot: &'a Snapshot, scope: &Scope) -> Result<Vec<Row<'a>>, ViewE
                 let none = || ViewError::NoGroup { owner: owner.clone(), service: scope.service.clone() };
                 let group = snapshot.groups.of(owner, &scope.service).ok_or_else(none)?;
                 let known = (group, snapshot.groups.part(owner, &scope.service));
+                used.extend(known.1.is_none().then_some(group));
                 of_owner.insert(owner, known);
                 of_place.learn(owner, "", known);
                 known
             }
         };
-        let shed =
-            part.and_then(|part| part.of(entry)).and_then(|(_, token)| snapshot.groups.groups.get(token));
+        let Some(part) = part else {
+            rows.push(Row { entry, group });
+            continue;
+        };
+        let shed = part.of(entry).and_then(|(_, token)| snapshot.groups.groups.get(token));
         let group = shed.unwrap_or(group);
+        if met.get(group.token.as_str(), "").is_none() {
+            met.learn(group.token.as_str(), "", ());
+            used.push(group);
+        }
         rows.push(Row { entry, group });
     }
-    Ok(rows)
+    Ok((rows, used))
 }
 
 /// The group of addresses in no row: the one whose token is the default edge's name, else

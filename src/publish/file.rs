@@ -2,10 +2,9 @@
 //! or the machine dies.
 
 use std::fs::{self, File, Metadata, OpenOptions, Permissions};
-use std::io::{self, ErrorKind, Read, Write};
+use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt, fchown};
 use std::path::Path;
-use std::thread;
 use std::time::{Duration, UNIX_EPOCH};
 
 use sha2::{Digest, Sha256};
@@ -16,8 +15,11 @@ use crate::format::Rendered;
 /// May everybody read a file of this mode?
 const READ_BY_OTHERS: u32 = 0o004;
 
-/// From so many octets on, a thread more is worth its while.
-const SIDE_BY_SIDE: usize = 1 << 18;
+/// The superuser's number.
+const ROOT: u32 = 0;
+
+/// So many octets are read at once: as many as the processor's own memory holds.
+const PIECE: usize = 1 << 18;
 
 /// Who may read a file.
 #[derive(Clone, Copy, Debug)]
@@ -71,9 +73,12 @@ fn write(target: &Target, path: &Path, pieces: &[&[u8]], rights: Rights) -> io::
     }
     // The mode given at creation is subject to the umask.
     file.set_permissions(Permissions::from_mode(mode))?;
-    if let Some(old) = metadata(target.path())? {
-        keep_owner(&old, &file, mode)?;
-        date_behind(&old, &file)?;
+    match metadata(target.path())? {
+        Some(old) => {
+            keep_owner(&old, &file, mode)?;
+            date_behind(&old, &file)?;
+        }
+        None => give_to_folder(target.directory(), &file)?,
     }
     if let Some(group) = group {
         give_to(&file, group)?;
@@ -95,6 +100,23 @@ fn keep_owner(old: &Metadata, new: &File, mode: u32) -> io::Result<()> {
         )),
         _ => Ok(()),
     }
+}
+
+/// What root makes in somebody else's folder becomes that one's: the service, which is a user
+/// of its own, is to go on with what a command of the administrator's has begun.
+fn give_to_folder(folder: &Path, new: &File) -> io::Result<()> {
+    let (made, folder) = (new.metadata()?, fs::metadata(folder)?);
+    if made.uid() == ROOT && folder.uid() != ROOT {
+        fchown(new, Some(folder.uid()), Some(folder.gid()))?;
+    }
+    Ok(())
+}
+
+/// Makes a folder, where only that one is missing, for whom the folder around it belongs to.
+pub(super) fn make_folder(folder: &Path) -> io::Result<()> {
+    fs::create_dir(folder)?;
+    let around = folder.parent().unwrap_or(Path::new("/"));
+    give_to_folder(around, &File::open(folder)?)
 }
 
 /// Dates the new file in a later second than the one it replaces: consumers that look at the
@@ -177,46 +199,47 @@ pub(super) fn remove(path: &Path) -> io::Result<()> {
     }
 }
 
-/// SHA-256 in hex.
-pub(super) fn sha256(octets: &[u8]) -> String {
-    hex(Sha256::new().chain_update(octets))
+/// SHA-256 of a file in the making, in hex.
+pub(super) fn sha256(rendered: &Rendered) -> String {
+    hex(rendered.pieces().iter().fold(Sha256::new(), |digest, piece| digest.chain_update(piece)))
 }
 
 fn hex(digest: Sha256) -> String {
     digest.finalize().iter().map(|octet| format!("{octet:02x}")).collect()
 }
 
-/// SHA-256 of a file in place, in hex: read piece by piece, for it may be large.
+/// SHA-256 of a file in place, in hex.
 pub(super) fn sha256_of(path: &Path) -> io::Result<String> {
-    let (mut file, mut digest) = (File::open(path)?, Sha256::new());
-    let mut buffer = vec![0; SIDE_BY_SIDE];
-    loop {
-        match file.read(&mut buffer)? {
-            0 => return Ok(hex(digest)),
-            count => digest.update(buffer.get(..count).unwrap_or_default()),
-        }
-    }
+    let mut digest = Sha256::new();
+    piece_by_piece(&mut File::open(path)?, |piece| {
+        digest.update(piece);
+        true
+    })?;
+    Ok(hex(digest))
 }
 
-/// SHA-256 of a whole file and of its body, in hex.
-pub(super) fn digests(rendered: &Rendered) -> (String, String) {
-    let Rendered { head, body, tail, .. } = rendered;
-    if head.is_empty() {
-        // Both begin alike.
-        let begun = Sha256::new().chain_update(body);
-        return (hex(begun.clone().chain_update(tail)), hex(begun));
+/// Whether these octets are what a file has from there on. The first that are not end it.
+pub(super) fn holds(path: &Path, from: u64, octets: &[u8]) -> io::Result<bool> {
+    let mut file = File::open(path)?;
+    file.seek(SeekFrom::Start(from))?;
+    let mut rest = octets;
+    piece_by_piece(&mut file.take(octets.len() as u64), |piece| {
+        let behind = rest.strip_prefix(piece);
+        rest = behind.unwrap_or(rest);
+        behind.is_some()
+    })?;
+    Ok(rest.is_empty())
+}
+
+/// Reads what may be large, until `go_on` says no.
+fn piece_by_piece(from: &mut impl Read, mut go_on: impl FnMut(&[u8]) -> bool) -> io::Result<()> {
+    let mut buffer = vec![0; PIECE];
+    loop {
+        let count = from.read(&mut buffer)?;
+        if count == 0 || !go_on(buffer.get(..count).unwrap_or_default()) {
+            return Ok(());
+        }
     }
-    let whole = || hex(Sha256::new().chain_update(head).chain_update(body).chain_update(tail));
-    if body.len() < SIDE_BY_SIDE {
-        return (whole(), sha256(body));
-    }
-    let (whole, own) = thread::scope(|scope| {
-        let beside = scope.spawn(whole);
-        let own = sha256(body);
-        (beside.join().ok(), own)
-    });
-    // What a thread did not bring to an end is done here.
-    (whole.unwrap_or_else(|| hex(Sha256::new().chain_update(rendered.bytes()))), own)
 }
 
 fn exists(path: &Path) -> bool {
@@ -225,4 +248,43 @@ fn exists(path: &Path) -> bool {
 
 fn sync_directory(target: &Target) -> io::Result<()> {
     File::open(target.directory())?.sync_all()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_body_is_the_same_only_where_every_octet_is_there() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        let body: Vec<u8> = (0..2 * PIECE + 7).map(|at| (at % 251) as u8).collect();
+        let holds = |head: &[u8], body: &[u8], wanted: &[u8]| {
+            fs::write(&path, [head, body, b"tail"].concat()).unwrap();
+            holds(&path, head.len() as u64, wanted).unwrap()
+        };
+        assert!(holds(b"head", &body, &body) && holds(b"", &body, &body) && holds(b"head", b"", b""));
+        for at in [0, PIECE - 1, PIECE, body.len() - 1] {
+            let mut other = body.clone();
+            other[at] ^= 1;
+            assert!(!holds(b"head", &other, &body), "at {at}");
+        }
+        // It ends too early, or begins later.
+        assert!(!holds(b"head", &body[..body.len() - 5], &body));
+        assert!(!holds(b"head", &body[1..], &body));
+        assert!(super::holds(&folder.path().join("none"), 0, b"").is_err());
+    }
+
+    #[test]
+    fn a_file_in_the_making_has_the_checksum_of_the_file_in_place() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        let (head, body, tail) = (b"head\n".to_vec(), vec![b'x'; PIECE + 1], b"tail".to_vec());
+        let rendered = Rendered { head, body, tail, rows: 0 };
+        fs::write(&path, rendered.bytes()).unwrap();
+        assert_eq!(sha256(&rendered), sha256_of(&path).unwrap());
+        // What `sha256sum` says of `abc`.
+        let abc = Rendered { head: b"a".to_vec(), body: b"b".to_vec(), tail: b"c".to_vec(), rows: 0 };
+        assert_eq!(sha256(&abc), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+    }
 }

@@ -46,8 +46,10 @@ pub struct FileRecord {
     pub body_generation: u64,
     /// SHA-256 of the whole file, in hex.
     pub sha256: String,
-    /// SHA-256 of the body, in hex.
-    pub body_sha256: String,
+    /// How many octets stand before the body.
+    pub head_octets: u64,
+    /// How many octets the body has.
+    pub body_octets: u64,
     /// How many rows it has.
     pub rows: u64,
 }
@@ -74,5 +76,11 @@ impl FileRecord {
     /// Whether the target is the very file that this tells of.
     pub(super) fn fits(&self, target: &Target) -> io::Result<bool> {
         Ok(file::sha256_of(target.path())? == self.sha256)
+    }
+
+    /// Whether the target, which is the file that this tells of, has this very body.
+    pub(super) fn has_body(&self, target: &Target, body: &[u8]) -> io::Result<bool> {
+        let same_size = usize::try_from(self.body_octets).is_ok_and(|octets| octets == body.len());
+        Ok(same_size && file::holds(target.path(), self.head_octets, body)?)
     }
 }

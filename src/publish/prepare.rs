@@ -149,13 +149,16 @@ impl Work<'_> {
         let (fits, rendered) = beside(fits, || format.render(self.view, self.stamp));
         let rendered = rendered.map_err(|e| Failure::new(FailureReason::Render, e.to_string()))?;
         let fits = fits?;
-        let staged = self.staged(target, format.name(), &rendered, record.filter(|_| fits));
-        let staged = Staged { derived: format.derived(), ..staged };
-        if !staged.changed {
-            let probes = self.probes(&Before::Same);
-            return Ok(Table { table: staged, probes, fits });
+        if let Some(same) = self.same(&target, format.name(), &rendered, record.filter(|_| fits)) {
+            let table = Staged { target, record: same, changed: false, derived: format.derived() };
+            return Ok(Table { table, probes: self.probes(&Before::Same), fits });
         }
-        let new = file::write_new_unsynced(&staged.target, &rendered.pieces(), self.rights)?;
+        let (record, new) = beside(
+            || self.record(format.name(), &rendered),
+            || file::write_new_unsynced(&target, &rendered.pieces(), self.rights),
+        );
+        let (record, new) = (record?, new?);
+        let staged = Staged { target, record, changed: true, derived: format.derived() };
         let others = || {
             let probes = self.probes(&self.before(&staged.target, fits));
             file::sync(&staged.target, &new).map(|()| probes)
@@ -214,10 +217,12 @@ impl Work<'_> {
         let exact = format.render(&rows, self.stamp);
         let record = before.and_then(|before| before.groups.as_ref());
         let record = record.filter(|record| record.fits(&target).is_ok_and(|fits| fits));
-        let file = self.staged(target, format.name(), &exact, record);
-        if !file.changed {
+        if let Some(same) = self.same(&target, format.name(), &exact, record) {
+            let file = Staged { target, record: same, changed: false, derived: None };
             return Ok(StagedGroups { file, trimmed: None });
         }
+        let record = self.record(format.name(), &exact);
+        let file = Staged { target, record, changed: true, derived: None };
         let all = match fs::read(file.target.path()).ok().and_then(|old| format.read(&old).ok()) {
             Some(old) => format.with_retired(&rows, old),
             None => rows.clone(),
@@ -239,26 +244,31 @@ impl Work<'_> {
         }
     }
 
-    /// What the file would be, and whether the one in place, which is `before`, is another.
-    fn staged(
+    /// The record of the file in place, which is `before`, where the new one would have the
+    /// same body.
+    fn same(
         &self,
-        target: Target,
+        target: &Target,
         format: &str,
         rendered: &Rendered,
         before: Option<&FileRecord>,
-    ) -> Staged {
-        let (sha256, body_sha256) = file::digests(rendered);
-        let record = FileRecord {
+    ) -> Option<FileRecord> {
+        // A file that cannot be read any more is written anew.
+        let same = |before: &&FileRecord| {
+            before.format == format && before.has_body(target, &rendered.body).is_ok_and(|same| same)
+        };
+        before.filter(same).cloned()
+    }
+
+    /// What the manifest is to say of a new file.
+    fn record(&self, format: &str, rendered: &Rendered) -> FileRecord {
+        FileRecord {
             format: format.to_owned(),
             body_generation: self.stamp.generation,
-            sha256,
-            body_sha256,
+            sha256: file::sha256(rendered),
+            head_octets: rendered.head.len() as u64,
+            body_octets: rendered.body.len() as u64,
             rows: rendered.rows,
-        };
-        let same = before.filter(|b| b.format == record.format && b.body_sha256 == record.body_sha256);
-        match same {
-            Some(before) => Staged { target, record: before.clone(), changed: false, derived: None },
-            None => Staged { target, record, changed: true, derived: None },
         }
     }
 }

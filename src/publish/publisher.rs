@@ -1,7 +1,6 @@
 //! Publishing in the background: a task for each export, so that none waits for another.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -11,7 +10,7 @@ use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, sleep_until};
 
-use super::{Export, FailureReason, Last, Published, Standing, State, confirm, publish_after};
+use super::{Export, FailureReason, Last, Published, Standing, State, confirm, file, publish_after};
 use crate::table::{Name, Snapshot};
 
 /// What the time is.
@@ -292,7 +291,7 @@ impl Consumer {
 fn make_folders(export: &Export) {
     let files = [Some(&export.path), export.groups.as_ref().map(|groups| &groups.path)];
     for folder in files.into_iter().flatten().filter_map(|path| path.parent()) {
-        let _ = fs::create_dir(folder);
+        let _ = file::make_folder(folder);
     }
 }
 

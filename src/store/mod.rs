@@ -23,7 +23,7 @@
 //! | `names`, `time` | names and times as numbers |
 //! | `transaction` | how the owner reads and writes |
 //! | `keep`, `restore` | pruning and copies; putting one back |
-//! | `lock`, `error` | the owner's lock; what can go wrong |
+//! | `lock`, `owner`, `error` | the owner's lock; whose the files are; what can go wrong |
 
 mod acts;
 mod commit;
@@ -38,6 +38,7 @@ mod memory;
 mod names;
 mod open;
 mod owned;
+mod owner;
 mod read;
 mod reader;
 mod restore;
@@ -103,7 +104,9 @@ impl Store {
     async fn open_with(path: &Path, settings: Settings, migrations: &Migrator) -> Result<Self, StoreError> {
         let path = open::resolved(path)?;
         let lock = Lock::take(&path)?;
-        let mut conn = open::writer(&path, settings, migrations).await?;
+        let opened = open::writer(&path, settings, migrations).await;
+        owner::give(&path);
+        let mut conn = opened?;
         let session = read::session(&mut conn).await.map_err(|fault| fault.at(&path))?;
         let names = Names::load(&mut conn).await.map_err(|fault| fault.at(&path))?;
         let writer = Some(Writer { conn, known: Known { names, ..Known::default() } });

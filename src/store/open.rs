@@ -201,6 +201,11 @@ pub(super) fn resolved(path: &Path) -> Result<PathBuf, StoreError> {
     }
     let path = std::path::absolute(path).map_err(broken)?;
     match (path.parent().map(fs::canonicalize), path.file_name()) {
+        (Some(Err(error)), _) if error.kind() == io::ErrorKind::NotFound => {
+            let folder = path.parent().unwrap_or(&path).to_owned();
+            let detail = "the folder of the database must be there, and be the service's".to_owned();
+            Err(StoreError::Missing { path: folder, detail })
+        }
         (Some(folder), Some(name)) => Ok(folder.map_err(broken)?.join(name)),
         _ => Ok(path),
     }

@@ -13,7 +13,7 @@ use super::error::Fault;
 use super::lock::Lock;
 use super::names::Names;
 use super::transaction::FileId;
-use super::{Acts, Settings, StoreError, acts, beside, keep, open, read};
+use super::{Acts, Settings, StoreError, acts, beside, keep, open, owner, read};
 use crate::table::{Act, ActKind, Name, Session};
 
 /// What was put back.
@@ -55,6 +55,7 @@ pub async fn restore(
     sweep(&staged);
     let restored = put_back(&path, &from, &staged, settings, by, now).await;
     sweep(&staged);
+    owner::give(&path);
     restored
 }
 

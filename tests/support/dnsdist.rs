@@ -13,6 +13,7 @@ use super::which;
 pub struct Plan {
     address: SocketAddr,
     config: PathBuf,
+    console: PathBuf,
     log: PathBuf,
 }
 
@@ -23,24 +24,39 @@ impl Plan {
         let (port, control, behind) = (free_port(), free_port(), free_port());
         let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
         let export = scratch.folder("export").display().to_string();
+        let console = folder.join("poolsync-console.conf");
+        let text =
+            example("dnsdist/poolsync-console.conf", &[("127.0.0.1:5199", &format!("127.0.0.1:{control}"))]);
+        std::fs::write(&console, text).unwrap();
         let text = example(
             "dnsdist/dnsdist.conf",
             &[
                 ("setLocal(\"0.0.0.0:53\")", &format!("setLocal(\"127.0.0.1:{port}\")")),
                 ("addLocal(\"[::]:53\")", &format!("addLocal(\"[::1]:{port}\")")),
-                ("127.0.0.1:5199", &format!("127.0.0.1:{control}")),
+                ("/etc/dnsdist/poolsync-console.conf", &console.display().to_string()),
                 ("127.0.0.1:5300", &format!("127.0.0.1:{behind}")),
                 ("/var/lib/poolsync/export", &export),
             ],
         );
         let config = folder.join("dnsdist.conf");
         std::fs::write(&config, text).unwrap();
-        Self { address, config, log: folder.join("log") }
+        Self { address, config, console, log: folder.join("log") }
     }
 
-    /// Its configuration file.
-    pub fn config(&self) -> String {
-        self.config.display().to_string()
+    /// What the export's commands are to be, for the example's.
+    pub fn changes(&self) -> [(&'static str, String); 3] {
+        let program = which("dnsdist").unwrap().display().to_string();
+        [
+            ("[\"dnsdist\"", format!("[{program:?}")),
+            ("$(dnsdist", format!("$({program}")),
+            ("/etc/dnsdist/poolsync-console.conf", self.console.display().to_string()),
+        ]
+    }
+
+    /// The example's command by which it is told of a new table.
+    pub fn reload(&self) -> String {
+        let program = which("dnsdist").unwrap();
+        format!("{} -C {} -e 'poolsyncLoad()'", program.display(), self.console.display())
     }
 
     /// Starts it, with the files already there.

@@ -70,6 +70,7 @@ const PACKAGES: &[(&str, &str)] = &[
     ("python3", "python3"),
     ("systemd-analyze", "systemd"),
     ("unshare", "util-linux"),
+    ("setpriv", "util-linux"),
     ("mount", "mount"),
     ("ip", "iproute2"),
     ("strace", "strace"),

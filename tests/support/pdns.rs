@@ -36,7 +36,7 @@ impl Plan {
         let config = example("pdns/poolsync.conf", &changes);
         let around = format!(
             "local-address={}\nlocal-port={}\nsocket-dir={}\nsetuid=\nsetgid=\ndaemon=no\nguardian=no\n\
-             security-poll-suffix=\n",
+             security-poll-suffix=\nlaunch=\n",
             address.ip(),
             address.port(),
             folder.display()

@@ -4,11 +4,14 @@
 //! and of known values, sizes that add up, a tree in which each node is met once, pointers
 //! that lead to the beginning of a record, records of one shape.
 
+use std::collections::HashMap;
+
 use super::data::{Decoder, Value};
 use super::{DATABASE_TYPE, MARKER, SEPARATOR};
 use crate::address::{Family, Range};
 use crate::format::prove::Prover;
 use crate::format::readback::Collector;
+use crate::format::rest::Addresses;
 use crate::format::{ReadBack, ReadError, View};
 use crate::table::Token;
 
@@ -42,18 +45,35 @@ pub(super) fn proves(file: &[u8], view: &View<'_>, excluded: &'static [Range]) -
     if *tokens.first()? != default || tokens.iter().any(|token| Token::new(token).is_none()) {
         return None;
     }
-    // What says the same as the default is left to it, here as there.
-    let telling: Vec<Option<&str>> =
-        tokens.iter().map(|token| Some(*token).filter(|token| *token != default)).collect();
+    // A record's token as the view has it, so that most are known by where they lie.
+    let known: HashMap<&str, &str> =
+        view.groups().map(|group| group.token.as_str()).map(|t| (t, t)).collect();
+    let tells = |token: &&str| match known.get(token) {
+        // What says the same as the default is left to it, here as there.
+        Some(token) if *token == default => Tells::Default,
+        Some(token) => Tells::Token(token),
+        None => Tells::Unknown,
+    };
+    let telling: Vec<Tells<'_>> = tokens.iter().map(tells).collect();
     let wanted = view.answers().filter(|answer| answer.token.as_str() != default);
     let mut prover = Prover::new(wanted, excluded);
     let proven = parts.walk(|record, family, first, last| match telling.get(record) {
-        Some(Some(token)) if !prover.takes(family, first, last, token) => Err(String::new()),
-        Some(_) => Ok(()),
-        None => Err(String::new()),
+        Some(Tells::Default) => Ok(()),
+        Some(Tells::Token(token)) if prover.takes(Addresses { family, first, last }, token) => Ok(()),
+        _ => Err(String::new()),
     });
     proven.ok()?;
     prover.is_done().then_some(())
+}
+
+/// What a record says, beside a view.
+enum Tells<'v> {
+    /// The same as the default.
+    Default,
+    /// A token of the view's.
+    Token(&'v str),
+    /// A token that the view does not have.
+    Unknown,
 }
 
 /// A file taken apart.
@@ -105,7 +125,7 @@ impl<'a> Parts<'a> {
         let base = self.metadata.nodes.saturating_add(SEPARATOR.len() as u32);
         let mut walk =
             Walk { nodes, base, records: &self.records, halves, leaf, met: 0, problem: String::new() };
-        if walk.node(0, 0, 0).is_none() {
+        if walk.node(0, 0, 1 << 127).is_none() {
             return Err(ReadError::new("the tree", walk.problem));
         }
         if walk.met != nodes.len() {
@@ -240,41 +260,55 @@ struct Walk<'a, const OCTETS: usize, H, L> {
 }
 
 impl<const OCTETS: usize, H: Fn([u8; OCTETS]) -> [u32; 2], L: Leaf> Walk<'_, OCTETS, H, L> {
-    /// Walks the tree below a node whose prefix is `bits`/`length`, in order of addresses.
-    /// Nothing where something is wrong.
-    fn node(&mut self, number: u32, bits: u128, length: u8) -> Option<()> {
-        self.met += 1;
-        if self.met > self.nodes.len() || length >= 128 {
-            return self.refuse(format!("node {number} is met twice, or too deep"));
+    /// Walks the tree below a node whose prefix begins at `bits`, in order of addresses; `half` is
+    /// how many addresses lie in one half of it, and none where it has no halves. Nothing where
+    /// something is wrong.
+    fn node(&mut self, mut number: u32, mut bits: u128, mut half: u128) -> Option<()> {
+        loop {
+            self.met += 1;
+            if self.met > self.nodes.len() || half == 0 {
+                return self.refuse(format!("node {number} is met twice, or too deep"));
+            }
+            let Some(node) = self.nodes.get(number as usize) else {
+                return self.refuse(format!("there is no node {number}"));
+            };
+            let [left, right] = (self.halves)(*node);
+            let (left_below, right_below) = (self.is_node(left), self.is_node(right));
+            // The way goes on here where only one half has more nodes, as most have, and in any
+            // case in the right one, which comes last.
+            if left_below && right == self.base && !self.records.tokens.is_empty() {
+                (number, half) = (left, half >> 1);
+                continue;
+            }
+            match left_below {
+                true => self.node(left, bits, half >> 1)?,
+                false => self.leaf(left, bits, half)?,
+            }
+            bits |= half;
+            if !right_below {
+                return self.leaf(right, bits, half);
+            }
+            (number, half) = (right, half >> 1);
         }
-        let Some(node) = self.nodes.get(number as usize) else {
-            return self.refuse(format!("there is no node {number}"));
-        };
-        let [left, right] = (self.halves)(*node);
-        self.half(left, bits, length + 1)?;
-        self.half(right, bits | 1 << (127 - length), length + 1)
     }
 
     #[inline]
-    fn half(&mut self, link: u32, bits: u128, length: u8) -> Option<()> {
-        if (link as usize) < self.nodes.len() {
-            return self.node(link, bits, length);
-        }
-        // Most leaves are the default's, whose record is the first.
-        if link == self.base && !self.records.tokens.is_empty() {
-            Some(())
-        } else {
-            self.leaf(link, bits, length)
-        }
+    fn is_node(&self, link: u32) -> bool {
+        (link as usize) < self.nodes.len()
     }
 
-    fn leaf(&mut self, link: u32, bits: u128, length: u8) -> Option<()> {
+    /// Tells of a leaf that begins at `bits` and has so many addresses.
+    #[inline]
+    fn leaf(&mut self, link: u32, bits: u128, addresses: u128) -> Option<()> {
+        // Most leaves are the default's, whose record is the first.
+        if link == self.base && !self.records.tokens.is_empty() {
+            return Some(());
+        }
         let record = link.checked_sub(self.base).and_then(|offset| self.records.at.get(offset as usize));
         let Some(record) = record.filter(|record| **record != NONE) else {
             return self.refuse(format!("record {link} is none"));
         };
-        let last = bits | u128::MAX.checked_shr(length.into()).unwrap_or(0);
-        let (record, v4_end) = (*record as usize, u128::from(u32::MAX));
+        let (record, last, v4_end) = (*record as usize, bits | (addresses - 1), u128::from(u32::MAX));
         let mut told = Ok(());
         if bits <= v4_end {
             told = (self.leaf)(record, Family::V4, bits, last.min(v4_end));

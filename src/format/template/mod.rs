@@ -113,6 +113,10 @@ impl Format for Template {
         write::render(&self.layout, view, stamp)
     }
 
+    fn proves(&self, file: &[u8], view: &View<'_>) -> Option<()> {
+        read::proves(&self.layout, file, view)
+    }
+
     fn read(&self, file: &[u8]) -> Result<ReadBack, ReadError> {
         read::read(&self.layout, file)
     }
@@ -151,6 +155,10 @@ impl Format for Plain {
 
     fn render(&self, view: &View<'_>, stamp: &Stamp) -> Result<Rendered, RenderError> {
         PLAIN.render(view, stamp)
+    }
+
+    fn proves(&self, file: &[u8], view: &View<'_>) -> Option<()> {
+        PLAIN.proves(file, view)
     }
 
     fn read(&self, file: &[u8]) -> Result<ReadBack, ReadError> {

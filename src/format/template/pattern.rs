@@ -3,6 +3,8 @@
 use std::fmt::Write;
 
 use super::escape::Escape;
+use crate::address::Family;
+use crate::format::rest::{Addresses, Rest};
 
 /// What a field stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -190,6 +192,35 @@ impl Pattern {
             rest = behind;
         }
         Some((found, rest))
+    }
+
+    /// Takes a row with this group from a file. Gives its addresses; nothing also where the row
+    /// has other fields than prefix, first, last and group.
+    pub(super) fn row(&self, rest: &mut Rest<'_>, token: &str) -> Option<Addresses> {
+        let (mut prefix, mut first, mut last) = (None, None, None);
+        // A field that is there twice says the same twice.
+        fn put<T: PartialEq>(place: &mut Option<T>, value: T) -> Option<()> {
+            let fits = place.as_ref().is_none_or(|before| *before == value);
+            *place = Some(value);
+            fits.then_some(())
+        }
+        for piece in &self.pieces {
+            match piece {
+                Piece::Text(text) => rest.text(text)?,
+                Piece::Field(Field::Group) => rest.text(token)?,
+                Piece::Field(Field::Prefix) => put(&mut prefix, rest.prefix()?)?,
+                Piece::Field(Field::First) => put(&mut first, rest.address()?)?,
+                Piece::Field(Field::Last) => put(&mut last, rest.address()?)?,
+                Piece::Field(_) => return None,
+            }
+        }
+        let ends = |(family, first): (Family, u128), (other, last): (Family, u128)| {
+            (family == other).then_some(Addresses { family, first, last })
+        };
+        let Some(addresses) = prefix else { return ends(first?, last?) };
+        let agrees = first.is_none_or(|first| first == (addresses.family, addresses.first))
+            && last.is_none_or(|last| last == (addresses.family, addresses.last));
+        agrees.then_some(addresses)
     }
 
     fn text(&mut self, text: &str) {

@@ -9,7 +9,8 @@ use super::pattern::{Field, Found, Pattern, value};
 use crate::address::{Family, Range};
 use crate::format::lines::{self, is_head};
 use crate::format::readback::Collector;
-use crate::format::{ReadBack, ReadError};
+use crate::format::rest::Rest;
+use crate::format::{ReadBack, ReadError, View};
 
 /// What the file says.
 pub(super) fn read(layout: &Layout, file: &[u8]) -> Result<ReadBack, ReadError> {
@@ -27,6 +28,41 @@ pub(super) fn read(layout: &Layout, file: &[u8]) -> Result<ReadBack, ReadError> 
     reader.end(rows)?;
     let default = default.map(|token| collector.token(token)).transpose();
     Ok(collector.finish(default.map_err(|problem| reader.error(problem))?))
+}
+
+/// Whether the file says what the view says, row by row. See [`Format::proves`](crate::format::Format::proves).
+pub(super) fn proves(layout: &Layout, file: &[u8], view: &View<'_>) -> Option<()> {
+    // Rows that stay apart for their names, and those for addresses in no row, are read at leisure.
+    if layout.gaps || layout.row.has_names() {
+        return None;
+    }
+    let text = std::str::from_utf8(file).ok()?;
+    let mut reader = Reader { text, rest: text, layout, groups: BTreeSet::new() };
+    let default = reader.begin().ok()?;
+    default.is_none_or(|token| token == view.default_group().token.as_str()).then_some(())?;
+    reader.once(layout.head.as_ref(), "head").ok()?;
+    reader.groups();
+    reader.once(layout.middle.as_ref(), "middle").ok()?;
+    reader.many(layout.default.as_ref());
+    let named = layout.group.as_ref().is_some_and(|section| section.has(Field::Group));
+    if named && !view.groups().all(|group| reader.groups.contains(group.token.as_str())) {
+        return None;
+    }
+    let mut rest = Rest(reader.rest.as_bytes());
+    let mut rows: u64 = 0;
+    for answer in view.answers() {
+        let count = rest.rows(answer.range, |rest| layout.row.row(rest, answer.token.as_str()))?;
+        if count > 1 && !layout.by_prefix() {
+            return None;
+        }
+        rows += count;
+    }
+    reader.rest = text.get(text.len().checked_sub(rest.0.len())?..)?;
+    if reader.scan(&layout.row).is_some() {
+        return None;
+    }
+    reader.once(layout.tail.as_ref(), "tail").ok()?;
+    reader.end(rows).ok()
 }
 
 struct Reader<'t> {
