@@ -134,7 +134,7 @@ async fn a_database_of_a_newer_program_is_refused_untouched() {
     raw_sql(&path, "INSERT INTO _sqlx_migrations VALUES (7, 'x', CURRENT_TIMESTAMP, TRUE, x'00', 0)").await;
     let error = open_error(&path).await;
     assert_eq!(error.kind(), "newer");
-    assert!(error.to_string().contains("its schema is 7, this program knows 2"), "{error}");
+    assert!(error.to_string().contains("its schema is 7, this program knows 3"), "{error}");
     assert_eq!(read_error(&path).await.kind(), "newer");
 }
 

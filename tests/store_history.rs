@@ -8,7 +8,7 @@ mod store_support;
 use std::collections::BTreeMap;
 
 use poolsync::address::Family;
-use poolsync::store::{Acts, Commit, Generation, Settings, Store};
+use poolsync::store::{Acts, Commit, Generation, Settings, Store, Topic};
 use poolsync::table::{
     Change, Class, Detection, Engine, Entry, Forgiven, Groups, GuardMemory, HeldChange, Hold, HoldKind,
     HoldReason, Listed, Listing, Memory, Miss, Name, PoolName, Row, Run, Seen, Standing, Table, TableMemory,
@@ -491,7 +491,11 @@ async fn pruning_keeps_the_window_and_so_many_generations_and_what_is_pinned() {
     let numbers: Vec<u64> = store.generations(99).await.unwrap().iter().map(|g| g.number).collect();
     assert_eq!(numbers, [10, 9, 8]);
     // When the steady entry began is still known.
-    assert!(runs(&mut store, 9).await.contains(&run("10.0.0.0/8", "bas-1", 1, None)));
+    let steady = store.history(&Topic::Range(range("10.0.0.0/8"))).await.unwrap();
+    assert_eq!(
+        steady.iter().map(|kept| (kept.from, kept.began, kept.to)).collect::<Vec<_>>(),
+        [(1, at(1), None)]
+    );
     store.close().await.unwrap();
 
     let raw = sqlx::sqlite::SqliteConnectOptions::new().filename(&path);

@@ -31,7 +31,9 @@ pub(super) fn give(db: &Path) {
 fn give_one(path: &Path) -> io::Result<()> {
     let Some(folder) = path.parent() else { return Ok(()) };
     let (own, folder) = (path.symlink_metadata()?, folder.metadata()?);
-    if own.uid() == ROOT && folder.uid() != ROOT {
+    // Under a second name it may be anything of root's.
+    let only_here = own.nlink() == 1;
+    if own.uid() == ROOT && folder.uid() != ROOT && only_here {
         lchown(path, Some(folder.uid()), Some(folder.gid()))?;
     }
     Ok(())
