@@ -41,7 +41,7 @@ struct OfCause {
 /// Says a first word to each BAS.
 pub(crate) async fn connect(site: &Site) -> Result<Connected, Stop> {
     let transport =
-        Transport::new().map_err(|e| Stop::failed(format!("no UDP socket can be opened: {e}")))?;
+        Transport::apart().map_err(|e| Stop::failed(format!("no UDP socket can be opened: {e}")))?;
     let fleet = Fleet::new(&site.config, Arc::clone(&site.library), transport);
     let state = State::without_store(Arc::clone(&site.config), Arc::clone(&site.exports));
     let bar = progress(site.config.bas.len());

@@ -114,7 +114,7 @@ fn keep_keys(transport: &Transport, path: &Path) {
 }
 
 fn opened() -> Result<Transport, Stop> {
-    Transport::new().map_err(|e| Stop::failed(format!("no UDP socket can be opened: {e}")))
+    Transport::apart().map_err(|e| Stop::failed(format!("no UDP socket can be opened: {e}")))
 }
 
 /// A bar on a terminal, nothing elsewhere.

@@ -93,12 +93,14 @@ pub async fn collect(
     let mut running = JoinSet::new();
     for job in jobs {
         let (fleet, slots) = (fleet.clone(), Arc::clone(&slots));
-        running.spawn(async move {
+        let runtime = fleet.runtime().clone();
+        let poll = async move {
             let _slot = slots.acquire().await;
             let scheduled = job.scheduled;
             let polled = fleet.poll(job).await;
             Arrived { polled, scheduled, at: Timestamp::now() }
-        });
+        };
+        running.spawn_on(poll, &runtime);
     }
     let mut arrived = Vec::new();
     while let Some(result) = running.join_next().await {

@@ -127,10 +127,12 @@ impl State {
         let mut running = JoinSet::new();
         for job in jobs {
             let (fleet, slots) = (fleet.clone(), Arc::clone(&slots));
-            running.spawn(async move {
+            let runtime = fleet.runtime().clone();
+            let greet = async move {
                 let _slot = slots.acquire().await;
                 fleet.greeted(job).await
-            });
+            };
+            running.spawn_on(greet, &runtime);
         }
         let mut all = Vec::new();
         while let Some(result) = running.join_next().await {

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
+use tokio::runtime::Handle;
 use tokio::time::timeout;
 
 use super::clones::Engines;
@@ -68,6 +69,11 @@ impl Fleet {
         let vrfs = Space::default().vrfs;
         let spaces = Arc::new(Spaces::new(vec![(INTERNET.into(), vrfs)]));
         Self { transport, library, spaces, last: Arc::default(), engines: Arc::default() }
+    }
+
+    /// Where its polls run best.
+    pub fn runtime(&self) -> &Handle {
+        self.transport.runtime()
     }
 
     /// The descriptors.

@@ -74,7 +74,7 @@ pub async fn run(site: Site, reload: Reload) -> Result<(), DaemonError> {
     let mut terminate = signal(SignalKind::terminate()).map_err(system("cannot wait for SIGTERM"))?;
     let mut interrupt = signal(SignalKind::interrupt()).map_err(system("cannot wait for SIGINT"))?;
     let mut hangup = signal(SignalKind::hangup()).map_err(system("cannot wait for SIGHUP"))?;
-    let transport = Transport::new().map_err(system("no UDP socket can be opened"))?;
+    let transport = Transport::apart().map_err(system("no UDP socket can be opened"))?;
     let cycle = Cycle::open(Arc::clone(&site.config), Arc::clone(&site.exports), Timestamp::now()).await?;
     // The store's lock is held: the file is nobody else's.
     let keys = site.config.control.keys();

@@ -1,5 +1,6 @@
 //! Our own UDP transport: a few shared sockets, replies told apart by peer and id.
 
+mod apart;
 mod outbox;
 mod sockets;
 mod switchboard;
@@ -11,7 +12,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde::Serialize;
+use tokio::runtime::{Builder, Handle};
 
+use self::apart::Apart;
 use self::outbox::Letter;
 use self::sockets::Sockets;
 use self::switchboard::Switchboard;
@@ -48,6 +51,8 @@ pub struct Heard {
 
 #[derive(Debug)]
 struct Shared {
+    /// Runs the sockets' tasks.
+    runtime: Handle,
     sockets: Sockets,
     switchboard: Arc<Switchboard>,
     paces: Paces,
@@ -56,6 +61,8 @@ struct Shared {
     /// Per target and user, never per engine id: clones of a router share that.
     engines: Mutex<HashMap<(SocketAddr, Name), Known>>,
     salt: AtomicU64,
+    /// The thread that is this transport's alone, where it has one.
+    _apart: Option<Apart>,
 }
 
 impl Transport {
@@ -65,8 +72,28 @@ impl Transport {
     /// # Errors
     /// Where no socket can be opened, or no runtime is there.
     pub fn new() -> io::Result<Self> {
+        Self::open(Handle::try_current().map_err(io::Error::other)?, None)
+    }
+
+    /// The same with a thread of its own, which ends with the last clone: for many routers. To
+    /// talk with one takes some microseconds at a time, and costs more where threads hand each
+    /// other every answer than on one alone. Polls are to run on [`Transport::runtime`].
+    ///
+    /// # Errors
+    /// Where no socket can be opened, or no thread.
+    pub fn apart() -> io::Result<Self> {
+        let runtime =
+            Builder::new_multi_thread().worker_threads(1).thread_name("snmp").enable_all().build()?;
+        let handle = runtime.handle().clone();
+        let apart = Apart::new(runtime);
+        let _within = handle.enter();
+        Self::open(handle.clone(), Some(apart))
+    }
+
+    fn open(runtime: Handle, apart: Option<Apart>) -> io::Result<Self> {
         let switchboard = Arc::new(Switchboard::new());
         let shared = Shared {
+            runtime,
             sockets: Sockets::open(&switchboard)?,
             switchboard,
             paces: Paces::default(),
@@ -74,8 +101,14 @@ impl Transport {
             keyring: Arc::default(),
             engines: Mutex::default(),
             salt: AtomicU64::new(rand::random()),
+            _apart: apart,
         };
         Ok(Self { shared: Arc::new(shared), slots: None })
+    }
+
+    /// Where the sockets are read, and where what talks by them runs best.
+    pub fn runtime(&self) -> &Handle {
+        &self.shared.runtime
     }
 
     /// The same sockets, by which no more than so many routers are talked with at a time. A

@@ -15,8 +15,7 @@ pub(super) fn report(served: &Served, old: &Legacy, known: &Known) -> AgainstRep
     let flat = old.flat(served.space());
     let mut merge = Merge::new(served, Targets::new(known));
     let ours = served.rows().iter().copied();
-    let rows = flat.iter().map(|(range, row)| (*range, *row));
-    overlay(ours, rows, |range, answer, row| merge.stretch(range, answer, row));
+    overlay(ours, flat, |range, answer, row| merge.stretch(range, answer, row));
     let old = OldTable {
         format: old.format,
         rows: old.rows.len() as u64,

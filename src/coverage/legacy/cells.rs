@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use memchr::{memchr, memchr2};
+use memchr::{memchr, memchr2, memrchr};
 
 use crate::address::Range;
 
@@ -207,9 +207,12 @@ pub(super) fn separator(text: &str) -> Separator {
             .filter(|record| record.cells.len() > 1 && record.cells.iter().any(|cell| range(cell).is_some()))
             .count()
     };
-    let place = |octet: u8| {
-        let line = text.lines().find(|line| line.bytes().any(|b| b == octet)).unwrap_or_default();
-        line.bytes().position(|b| b == octet).unwrap_or(usize::MAX)
+    // In the first line that has it.
+    let place = |octet: u8| match memchr(octet, text.as_bytes()) {
+        Some(at) => {
+            at - memrchr(b'\n', text.as_bytes().get(..at).unwrap_or_default()).map_or(0, |end| end + 1)
+        }
+        None => usize::MAX,
     };
     let octets = b"\t;,|".iter().map(|octet| (count(Separator::Octet(*octet)), place(*octet), *octet));
     let best = octets.min_by_key(|(lines, place, _)| (std::cmp::Reverse(*lines), *place));

@@ -26,6 +26,11 @@ pub(super) struct Collector {
 }
 
 impl Collector {
+    /// So many rows are to come, or fewer.
+    pub(super) fn make_room(&mut self, rows: usize) {
+        self.rows.reserve_exact(rows);
+    }
+
     /// One copy of each name.
     pub(super) fn name(&mut self, text: &str) -> Name {
         if let Some(name) = self.names.get(text) {

@@ -37,6 +37,7 @@ pub(super) fn read(text: &str, options: &ReadOptions, out: &mut Collector) -> Re
     };
     let header = header.filter(|header| known_words(header) > 0).map(|header| header.line);
     let mut taken = Targets::default();
+    out.make_room(memchr::memchr_iter(b'\n', text.as_bytes()).count());
     let quick = records.octet().and_then(|octet| Quick::of(&layout, octet));
     while let Some(record) = records.next_behind(|line, raw| {
         let row = quick.and_then(|quick| Some((quick.column, quick.row(raw)?)));
@@ -98,15 +99,31 @@ fn nothing(mut records: Records<'_>, out: &mut Collector) -> Result<(), LegacyEr
 
 /// What cells were taken for, by their column: a table has few names and many rows.
 #[derive(Default)]
-struct Targets(HashMap<Column, HashMap<Box<str>, Target>>);
+struct Targets {
+    bas: Names,
+    edges: Names,
+    name: Names,
+}
+
+type Names = HashMap<Box<str>, Target, foldhash::fast::RandomState>;
 
 impl Targets {
     fn get(&self, column: Column, text: &str) -> Option<&Target> {
-        self.0.get(&column)?.get(text)
+        match column {
+            Column::Bas => &self.bas,
+            Column::Edges => &self.edges,
+            _ => &self.name,
+        }
+        .get(text)
     }
 
     fn insert(&mut self, column: Column, text: &str, target: Target) {
-        self.0.entry(column).or_default().insert(text.into(), target);
+        match column {
+            Column::Bas => &mut self.bas,
+            Column::Edges => &mut self.edges,
+            _ => &mut self.name,
+        }
+        .insert(text.into(), target);
     }
 }
 

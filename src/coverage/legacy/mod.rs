@@ -26,6 +26,7 @@ mod words;
 use std::fmt;
 use std::io::Read;
 
+use either::Either;
 use serde::Serialize;
 use thiserror::Error;
 
@@ -236,15 +237,16 @@ impl Legacy {
 
     /// The rows of one space as the server that reads the format understands them: disjoint
     /// and in order. Rows that name no space belong to any.
-    pub(super) fn flat(&self, space: &str) -> Vec<(Range, &LegacyRow)> {
-        let rows: Vec<&LegacyRow> =
-            self.rows.iter().filter(|row| row.space.as_deref().is_none_or(|own| own == space)).collect();
-        if rows.is_sorted_by(|a, b| flat::lies_before(a.range, b.range)) {
-            return rows.into_iter().map(|row| (row.range, row)).collect();
+    pub(super) fn flat<'a>(&'a self, space: &str) -> impl Iterator<Item = (Range, &'a LegacyRow)> {
+        let rows =
+            move || self.rows.iter().filter(move |row| row.space.as_deref().is_none_or(|own| own == space));
+        // As people keep them: they are left where they are.
+        if rows().is_sorted_by(|a, b| flat::lies_before(a.range, b.range)) {
+            return Either::Left(rows().map(|row| (row.range, row)));
         }
-        let ranges: Vec<Range> = rows.iter().map(|row| row.range).collect();
-        let piece = |piece: Piece| Some((piece.range, *rows.get(piece.row)?));
-        flat::flatten(&ranges, self.rule).into_iter().filter_map(piece).collect()
+        let (rows, ranges): (Vec<_>, Vec<_>) = rows().map(|row| (row, row.range)).unzip();
+        let piece = move |piece: Piece| Some((piece.range, *rows.get(piece.row)?));
+        Either::Right(flat::flatten(&ranges, self.rule).into_iter().filter_map(piece))
     }
 }
 

@@ -60,9 +60,8 @@ impl<'a> Cells<'a> {
         if old.is_none() && apart.is_empty() {
             return Self::of_table(served, targets);
         }
-        let flat = old.map(|old| old.flat(served.space())).unwrap_or_default();
-        let flat: Vec<(Range, u32)> =
-            flat.into_iter().map(|(range, row)| (range, targets.number(&row.target))).collect();
+        let flat = old.into_iter().flat_map(|old| old.flat(served.space()));
+        let flat: Vec<(Range, u32)> = flat.map(|(range, row)| (range, targets.number(&row.target))).collect();
         let mut two: Vec<(Range, Cell)> = Vec::with_capacity(served.rows().len() + flat.len());
         overlay(served.rows().iter().copied(), flat.into_iter(), |range, answer, target| {
             two.push((range, Cell { answer, target, resolver: None }));

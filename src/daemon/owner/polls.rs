@@ -66,10 +66,11 @@ impl Owner {
                 continue;
             };
             let fleet = self.fleet.clone();
-            self.polls.spawn(async move {
+            let poll = async move {
                 let polled = fleet.poll(job).await;
                 Arrived { polled, scheduled: due.scheduled, at: Timestamp::now() }
-            });
+            };
+            self.polls.spawn_on(poll, self.fleet.runtime());
         }
     }
 }

@@ -42,7 +42,7 @@ size = "size"
 pub(crate) fn run(options: &Options) {
     let threads = options.get("threads", 2);
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(threads).enable_all().build();
-    // On a worker, as the service has it: the thread that waits here is not woken for each poll.
+    // On a worker, as the service has it, which takes in what the transport's own thread polls.
     let sweeps = sweeps(options.clone());
     runtime.unwrap().block_on(async { tokio::spawn(sweeps).await.unwrap() });
 }
@@ -61,7 +61,7 @@ async fn sweeps(options: Options) {
         _ => Library::built_in(),
     };
     let library = Arc::new(library);
-    let transport = Transport::new().unwrap().limited(concurrency);
+    let transport = Transport::apart().unwrap().limited(concurrency);
     let mut remembered = vec![(Remembered::default(), None); count + dead];
     for turn in 0..options.get("sweeps", 1) {
         let meter = Meter::start();
@@ -71,8 +71,8 @@ async fn sweeps(options: Options) {
             let agent = if dead == count { place / 2 + place % 2 * count } else { place };
             let (memory, engine) = remembered[agent].clone();
             let request = request(&options, agent, port, &library, memory, engine);
-            let transport = transport.clone();
-            running.spawn(async move { (agent, poll(&transport, request).await) });
+            let (transport, runtime) = (transport.clone(), transport.runtime().clone());
+            running.spawn_on(async move { (agent, poll(&transport, request).await) }, &runtime);
         }
         let (mut ranges, mut requests, mut alive, mut most) = (0, 0, 0, 0);
         while let Some(polled) = running.join_next().await {
