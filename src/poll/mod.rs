@@ -77,11 +77,13 @@ async fn run(session: &mut Session, request: &Request, polled: &mut Polled) -> R
         session.leave_along();
     }
     polled.meet(&system, request);
-    let chosen = detect::choose(session, request, &system).await?;
+    // A router that is silent never comes here, and is not to keep room for it: most of a poll
+    // that waits is what lies ahead of it.
+    let chosen = Box::pin(detect::choose(session, request, &system)).await?;
     polled.choose(&chosen);
     let ours = chosen.knows(&system, request);
     let opened = opened.filter(|opened| opened.descriptor.name() == chosen.descriptor.name());
-    let tables = tables::read(session, request, &chosen.descriptor, ours, opened).await;
+    let tables = Box::pin(tables::read(session, request, &chosen.descriptor, ours, opened)).await;
     let still_up = system.still_up(session, &request.context, begun.elapsed()).await;
     polled.fill(request, &chosen.descriptor, tables.decode(&chosen.descriptor, request));
     still_up

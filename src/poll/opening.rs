@@ -34,10 +34,9 @@ pub(super) async fn open(session: &mut Session, request: &Request) -> Option<Ope
     let (at, table, learnt) = known.max_by_key(|(_, _, learnt)| learnt.rows)?;
     let (begun, before) = (Instant::now(), session.cost().requests);
     let (context, max_rows) = (&request.context, table.max_rows());
-    let opening = session
-        .opening(context, &System::objects(), &table.columns(), learnt, max_rows, &table.together())
-        .await
-        .ok()?;
+    let (objects, columns, together) = (System::objects(), table.columns(), table.together());
+    let opening = session.opening(context, &objects, &columns, learnt, max_rows, &together);
+    let opening = Box::pin(opening).await.ok()?;
     let system = System::of(opening.values);
     // What hides itself here may show itself to a GET.
     if system.up_time.is_none() || system.object_id.is_none() {
