@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use tokio::sync::Semaphore;
-use tokio::task::JoinSet;
 
 use super::operation::PollRequest;
 use super::shapes::{PollShape, PolledShape, Problem, PublishedShape};
 use super::{Absorbed, Arrived, Cycle, Fleet, Job, State};
+use crate::poll::Running;
 use crate::table::{Memory, Name};
 
 impl Cycle {
@@ -90,20 +90,18 @@ pub async fn collect(
 ) -> Vec<Arrived> {
     let most = concurrency.max(1).saturating_mul(POLLS_PER_SLOT).min(Semaphore::MAX_PERMITS);
     let slots = Arc::new(Semaphore::new(most));
-    let mut running = JoinSet::new();
+    let mut running = Running::on(fleet.runtime());
     for job in jobs {
         let (fleet, slots) = (fleet.clone(), Arc::clone(&slots));
-        let runtime = fleet.runtime().clone();
-        let poll = async move {
+        running.spawn(async move {
             let _slot = slots.acquire().await;
             let scheduled = job.scheduled;
             let polled = fleet.poll(job).await;
             Arrived { polled, scheduled, at: Timestamp::now() }
-        };
-        running.spawn_on(poll, &runtime);
+        });
     }
     let mut arrived = Vec::new();
-    while let Some(result) = running.join_next().await {
+    while let Some(result) = running.next().await {
         match result {
             Ok(one) => {
                 done(&one);

@@ -6,13 +6,12 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use tokio::sync::Semaphore;
-use tokio::task::JoinSet;
 
 use super::fleet::{Fleet, Job, candidates, resolve};
 use super::shapes::Problem;
 use super::state::State;
 use crate::mib::Fault;
-use crate::poll::{Greeting, Heard, greet};
+use crate::poll::{Greeting, Heard, Running, greet};
 use crate::snmp::{Credentials, Reason};
 
 /// How often a request is repeated at most: more patience than a person has helps nobody.
@@ -124,18 +123,16 @@ impl State {
         let jobs = self.jobs(fleet, &[], false, now)?;
         let most = usize::try_from(self.config.poll.concurrency).unwrap_or(usize::MAX);
         let slots = Arc::new(Semaphore::new(most.max(1)));
-        let mut running = JoinSet::new();
+        let mut running = Running::on(fleet.runtime());
         for job in jobs {
             let (fleet, slots) = (fleet.clone(), Arc::clone(&slots));
-            let runtime = fleet.runtime().clone();
-            let greet = async move {
+            running.spawn(async move {
                 let _slot = slots.acquire().await;
                 fleet.greeted(job).await
-            };
-            running.spawn_on(greet, &runtime);
+            });
         }
         let mut all = Vec::new();
-        while let Some(result) = running.join_next().await {
+        while let Some(result) = running.next().await {
             match result {
                 Ok(one) => {
                     done(&one);

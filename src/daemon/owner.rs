@@ -11,7 +11,6 @@ use std::time::{Duration, SystemTime};
 use jiff::Timestamp;
 use sd_notify::NotifyState;
 use tokio::sync::{mpsc, oneshot};
-use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
@@ -30,7 +29,7 @@ use crate::cycle::{
 };
 use crate::http::Request;
 use crate::load::Collected;
-use crate::poll::State;
+use crate::poll::{Running, State};
 use crate::snmp::Transport;
 use crate::table::{Approved, Name};
 use crate::trap::Pacing;
@@ -55,7 +54,7 @@ pub(super) struct Owner {
     reload: Reload,
     schedule: Schedule,
     started: Instant,
-    polls: JoinSet<Arrived>,
+    polls: Running<Arrived>,
     /// What has arrived and is not taken in yet, and until when it may wait.
     batch: Vec<Arrived>,
     batch_ends: Option<Instant>,
@@ -89,6 +88,7 @@ impl Owner {
             notices.configure(&site.config, &fleet);
         }
         let loads = Loads::new(&site.config, transport.clone());
+        let polls = Running::on(transport.runtime());
         let mut owner = Self {
             cycle,
             keys: site.config.control.keys(),
@@ -98,7 +98,7 @@ impl Owner {
             reload,
             schedule: Schedule::new(epoch),
             started: Instant::now(),
-            polls: JoinSet::new(),
+            polls,
             batch: Vec::new(),
             batch_ends: None,
             consumers,
@@ -129,7 +129,7 @@ impl Owner {
             let next = self.next_poll();
             tokio::select! {
                 () = stop.cancelled() => break,
-                Some(ended) = self.polls.join_next(), if !self.polls.is_empty() => match ended {
+                Some(ended) = self.polls.next(), if !self.polls.is_empty() => match ended {
                     Ok(arrived) => self.arrived(arrived),
                     Err(e) => tracing::error!(error = %e, "a poll was broken off"),
                 },
@@ -417,7 +417,7 @@ impl Owner {
 
     /// Ends: what has arrived is committed, polls that run are left.
     async fn end(mut self) -> Result<(), CycleError> {
-        self.polls.abort_all();
+        self.polls = Running::on(self.transport.runtime());
         self.take_in().await;
         self.keep_keys().await;
         let (reports, ended) = self.consumers.stop(LAST_PUBLICATION).await;

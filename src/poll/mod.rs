@@ -2,8 +2,7 @@
 //! is data, whatever happens on the way.
 //!
 //! sysUpTime is read first and last, with the system group and with the last piece of the last
-//! table: if it went back, the router restarted and nothing that
-//! was read is believed. Only a table that was read to its end can remove anything.
+//! table: if it went back, the router restarted and nothing that was read is believed. Only a table that was read to its end can remove anything.
 
 mod detect;
 mod greet;
@@ -11,6 +10,7 @@ mod opening;
 mod polled;
 mod remembered;
 mod request;
+mod running;
 mod seen;
 mod system;
 mod tables;
@@ -21,6 +21,7 @@ pub use greet::{Greeting, Heard, greet};
 pub use polled::{Polled, State, TableResult};
 pub use remembered::{Remembered, RememberedTable};
 pub use request::{Choice, Filter, Request, Spaces};
+pub use running::Running;
 pub use seen::SeenVrf;
 
 use crate::mib::{DecodedTable, Fault};

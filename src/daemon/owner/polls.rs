@@ -66,11 +66,10 @@ impl Owner {
                 continue;
             };
             let fleet = self.fleet.clone();
-            let poll = async move {
+            self.polls.spawn(async move {
                 let polled = fleet.poll(job).await;
                 Arrived { polled, scheduled: due.scheduled, at: Timestamp::now() }
-            };
-            self.polls.spawn_on(poll, self.fleet.runtime());
+            });
         }
     }
 }

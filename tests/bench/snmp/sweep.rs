@@ -6,10 +6,11 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use poolsync::mib::Library;
-use poolsync::poll::{Choice, Filter, Polled, Remembered, RememberedTable, Request, Spaces, State, poll};
+use poolsync::poll::{
+    Choice, Filter, Polled, Remembered, RememberedTable, Request, Running, Spaces, State, poll,
+};
 use poolsync::snmp::{Context, Credentials, Limits, Reach, Secret, Target, Transport};
 use poolsync::table::Engine;
-use tokio::task::JoinSet;
 
 use crate::options::Options;
 use crate::usage::Meter;
@@ -65,17 +66,17 @@ async fn sweeps(options: Options) {
     let mut remembered = vec![(Remembered::default(), None); count + dead];
     for turn in 0..options.get("sweeps", 1) {
         let meter = Meter::start();
-        let mut running = JoinSet::new();
+        let mut running = Running::on(transport.runtime());
         // Dead ones stand between the live ones, as in any fleet.
         for place in 0..count + dead {
             let agent = if dead == count { place / 2 + place % 2 * count } else { place };
             let (memory, engine) = remembered[agent].clone();
             let request = request(&options, agent, port, &library, memory, engine);
-            let (transport, runtime) = (transport.clone(), transport.runtime().clone());
-            running.spawn_on(async move { (agent, poll(&transport, request).await) }, &runtime);
+            let transport = transport.clone();
+            running.spawn(async move { (agent, poll(&transport, request).await) });
         }
         let (mut ranges, mut requests, mut alive, mut most) = (0, 0, 0, 0);
-        while let Some(polled) = running.join_next().await {
+        while let Some(polled) = running.next().await {
             let (agent, polled) = polled.unwrap();
             requests += u64::from(polled.cost.requests);
             most = most.max(polled.cost.requests);
@@ -92,8 +93,7 @@ async fn sweeps(options: Options) {
         let name = if turn == 0 { "first" } else { "learnt" };
         meter.tell(name, ranges, requests);
         println!("most {name} {most}");
-        running.abort_all();
-        while running.join_next().await.is_some() {}
+        drop(running);
     }
 }
 
