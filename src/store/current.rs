@@ -5,6 +5,7 @@
 //! rows into a few values, and while one page is read here it packs the next one on its own
 //! thread.
 
+use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, SqliteConnection};
 
 use super::error::Fault;
@@ -14,33 +15,45 @@ use crate::address::Range;
 use crate::table::{Class, Entry, PoolNames};
 
 /// Rows of one page.
-pub(super) const PAGE: i64 = 8192;
+const PAGE: i64 = 8192;
 
 /// The next space and family that have entries now.
 const NEXT_GROUND: &str = "SELECT space, family FROM entry WHERE to_gen = 9223372036854775807 \
      AND (space, family) > (?1, ?2) ORDER BY space, family LIMIT 1";
 
-/// Addresses have 16 octets each; numbers stand with commas between them, a class in one digit.
+/// What SQLite makes of the rows of a page: those of one space and family behind a first
+/// address, as many as a page has.
 ///
 /// The end of a page is looked up first: with a subquery of so many rows SQLite would copy each
 /// of them once more, which takes as long as all the rest. The rows come in the order of the
 /// one index that they are in; a table in another order would be told as damaged.
-const PAGE_OF_NOW: &str = "SELECT CAST(group_concat(first || last, '') AS BLOB), group_concat(owner), \
+macro_rules! of_a_page {
+    ($columns:literal) => {
+        concat!(
+            "SELECT ",
+            $columns,
+            " FROM entry WHERE to_gen = 9223372036854775807 AND space = ?1 AND family = ?2 \
+             AND first > ?3 AND first <= ifnull((SELECT first FROM entry \
+             WHERE to_gen = 9223372036854775807 AND space = ?1 AND family = ?2 AND first > ?3 \
+             ORDER BY first LIMIT 1 OFFSET ?4), x'FFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFF')"
+        )
+    };
+}
+pub(super) use of_a_page;
+
+/// Addresses have 16 octets each; numbers stand with commas between them, a class in one digit.
+const PAGE_OF_NOW: &str = of_a_page!(
+    "CAST(group_concat(first || last, '') AS BLOB), group_concat(owner), \
      group_concat(ifnull(bas, 0)), group_concat(vrf), group_concat(class, ''), \
-     CAST(group_concat(pool, '') AS BLOB), group_concat(length(pool)), count(pool_text) \
-     FROM entry WHERE to_gen = 9223372036854775807 AND space = ?1 AND family = ?2 \
-     AND first > ?3 AND first <= ifnull((SELECT first FROM entry WHERE to_gen = 9223372036854775807 \
-     AND space = ?1 AND family = ?2 AND first > ?3 ORDER BY first LIMIT 1 OFFSET ?4), \
-     x'FFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFF')";
+     CAST(group_concat(pool, '') AS BLOB), group_concat(length(pool)), count(pool_text)"
+);
 
 /// The texts of the pools of such a page, where any are told; a length is one more than it is,
 /// and 0: none.
-const TEXTS_OF_NOW: &str = "SELECT CAST(group_concat(ifnull(pool_text, ''), '') AS BLOB), \
-     group_concat(ifnull(length(CAST(pool_text AS BLOB)) + 1, 0)) \
-     FROM entry WHERE to_gen = 9223372036854775807 AND space = ?1 AND family = ?2 \
-     AND first > ?3 AND first <= ifnull((SELECT first FROM entry WHERE to_gen = 9223372036854775807 \
-     AND space = ?1 AND family = ?2 AND first > ?3 ORDER BY first LIMIT 1 OFFSET ?4), \
-     x'FFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFF')";
+const TEXTS_OF_NOW: &str = of_a_page!(
+    "CAST(group_concat(ifnull(pool_text, ''), '') AS BLOB), \
+     group_concat(ifnull(length(CAST(pool_text AS BLOB)) + 1, 0))"
+);
 
 /// Columns of rows of one space and family, as SQLite packed them.
 struct Page {
@@ -143,21 +156,30 @@ pub(super) async fn read_pages<P: Packed>(
     }
 }
 
+/// Asks for one page.
+pub(super) async fn packed(
+    conn: &mut SqliteConnection,
+    of_a_page: &'static str,
+    (space, family): Ground,
+    first: &[u8],
+) -> Result<SqliteRow, Fault> {
+    let page = sqlx::query(of_a_page).bind(space).bind(i64::from(family)).bind(first).bind(PAGE - 1);
+    Ok(page.fetch_one(conn).await?)
+}
+
 impl Packed for Page {
     async fn behind(
         conn: &mut SqliteConnection,
-        (space, family): Ground,
+        ground: Ground,
         first: Vec<u8>,
     ) -> Result<Option<Self>, Fault> {
-        let page = sqlx::query(PAGE_OF_NOW).bind(space).bind(i64::from(family));
-        let row = page.bind(first.as_slice()).bind(PAGE - 1).fetch_one(&mut *conn).await?;
+        let row = packed(conn, PAGE_OF_NOW, ground, &first).await?;
         let Some(addresses) = row.try_get::<Option<Vec<u8>>, _>(0)? else { return Ok(None) };
         let told: i64 = row.try_get(7)?;
         let texts = match told {
             0 => None,
             _ => {
-                let texts = sqlx::query(TEXTS_OF_NOW).bind(space).bind(i64::from(family));
-                let row = texts.bind(first.as_slice()).bind(PAGE - 1).fetch_one(&mut *conn).await?;
+                let row = packed(conn, TEXTS_OF_NOW, ground, &first).await?;
                 Some((row.try_get(0)?, row.try_get(1)?))
             }
         };

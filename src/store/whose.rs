@@ -3,7 +3,7 @@
 
 use sqlx::{Row, SqliteConnection};
 
-use super::current::{self, Ground, Numbers, PAGE, Packed, halves};
+use super::current::{self, Ground, Numbers, Packed, halves, of_a_page, packed};
 use super::error::Fault;
 use super::names::Names;
 use super::rows::range;
@@ -12,14 +12,11 @@ use crate::address::Range;
 /// Names by number below this one fit into a [`Whose`].
 const NAMES: i64 = 1 << 24;
 
-/// Addresses have 16 octets each; then a [`Whose`] for each, with commas between them. For the
-/// end of a page see `current`.
-const PAGE_OF_OWNERS: &str = "SELECT CAST(group_concat(first || last, '') AS BLOB), \
-     group_concat(iif(bas = owner AND class <> 0, owner, (owner << 25) | (ifnull(bas, 0) << 1) | (class = 0))) \
-     FROM entry WHERE to_gen = 9223372036854775807 AND space = ?1 AND family = ?2 \
-     AND first > ?3 AND first <= ifnull((SELECT first FROM entry WHERE to_gen = 9223372036854775807 \
-     AND space = ?1 AND family = ?2 AND first > ?3 ORDER BY first LIMIT 1 OFFSET ?4), \
-     x'FFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFF')";
+/// Addresses have 16 octets each; then a [`Whose`] for each, with commas between them.
+const PAGE_OF_OWNERS: &str = of_a_page!(
+    "CAST(group_concat(first || last, '') AS BLOB), group_concat(iif(bas = owner AND class <> 0, owner, \
+     (owner << 25) | (ifnull(bas, 0) << 1) | (class = 0)))"
+);
 
 /// An owner, its BAS, and whether a line that fills is all that stands behind it, as one
 /// number: that of the owner's name where the BAS has the same and no line fills (nearly
@@ -79,11 +76,10 @@ struct Page {
 impl Packed for Page {
     async fn behind(
         conn: &mut SqliteConnection,
-        (space, family): Ground,
+        ground: Ground,
         first: Vec<u8>,
     ) -> Result<Option<Self>, Fault> {
-        let page = sqlx::query(PAGE_OF_OWNERS).bind(space).bind(i64::from(family));
-        let row = page.bind(first.as_slice()).bind(PAGE - 1).fetch_one(&mut *conn).await?;
+        let row = packed(conn, PAGE_OF_OWNERS, ground, &first).await?;
         let Some(addresses) = row.try_get::<Option<Vec<u8>>, _>(0)? else { return Ok(None) };
         Ok(Some(Self { addresses, whose: row.try_get(1)? }))
     }
