@@ -102,6 +102,7 @@ async fn gather<T: Send + 'static>(
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
+    use std::time::Duration;
 
     use tokio::sync::Semaphore;
 
@@ -171,8 +172,11 @@ mod tests {
         });
         begun.acquire().await.unwrap().forget();
         drop(running);
-        while Arc::strong_count(&alive) > 1 {
-            yield_now().await;
-        }
+        let ends = async {
+            while Arc::strong_count(&alive) > 1 {
+                yield_now().await;
+            }
+        };
+        tokio::time::timeout(Duration::from_secs(60), ends).await.expect("the poll goes on");
     }
 }

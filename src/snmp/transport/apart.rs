@@ -22,6 +22,8 @@ impl Drop for Apart {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use crate::snmp::Transport;
 
     #[tokio::test]
@@ -34,9 +36,12 @@ mod tests {
         let thread = std::path::Path::new("/proc").join(thread);
         assert_eq!(std::fs::read_to_string(thread.join("comm")).unwrap().trim(), "snmp");
         drop(second);
-        while thread.exists() {
-            tokio::task::yield_now().await;
-        }
+        let ends = async {
+            while thread.exists() {
+                tokio::task::yield_now().await;
+            }
+        };
+        tokio::time::timeout(Duration::from_secs(60), ends).await.expect("the thread goes on");
     }
 
     #[tokio::test]
