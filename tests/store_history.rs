@@ -527,28 +527,6 @@ async fn a_backup_is_a_store_with_the_same_contents() {
     assert_eq!(store.load().await.unwrap().table, wanted);
 }
 
-/// A table over a few slots: what each slot holds, by owner.
-fn any_table() -> impl Strategy<Value = Table> {
-    let slot = prop_oneof![3 => Just(None), 5 => (0u8..3, 0u8..2, 1u8..5).prop_map(Some)];
-    proptest::collection::vec(slot, 24).prop_map(|slots| {
-        let entries = (0u32..).zip(slots).filter_map(|(n, slot)| {
-            let (owner, pool, length) = slot?;
-            let (base, last) = (n / 3 * 16, n / 3 * 16 + u32::from(length));
-            let text = match n % 3 {
-                0 => format!("10.0.0.{base}-10.0.0.{last}"),
-                _ => format!("2001:db8::{base:x}-2001:db8::{last:x}"),
-            };
-            let mut entry = entry(&text, &format!("bas-{owner}"));
-            entry.pool = PoolName::new(&[pool, 0xff]);
-            if n % 3 == 2 {
-                entry.space = Name::from("iptv");
-            }
-            Some(entry)
-        });
-        table(entries.collect())
-    })
-}
-
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 

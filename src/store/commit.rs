@@ -7,12 +7,15 @@ use sqlx::{Row, SqliteConnection};
 
 use super::acts::{self, Acts};
 use super::digest::{Digest, OwnedDigest};
+use super::entries;
 use super::error::Fault;
 use super::groups;
 use super::memory::{self, Written};
 use super::names::Names;
+use super::noted::Noted;
+use super::open::Settings;
 use super::owned;
-use super::rows::{self, OPEN};
+use super::rows::OPEN;
 use super::{time, usage};
 use crate::table::{Change, Entry, Groups, GuardMemory, Memory, Name, Usage};
 
@@ -75,6 +78,25 @@ impl Newest {
             owned: row.try_get::<Option<i64>, _>(4)?.map(OwnedDigest::from_stored),
         })
     }
+
+    /// The generation after this one, whose entries add up to `owned` by owner.
+    fn after(mut self, mut owned: OwnedDigest, (closed, opened): Sides<'_>, committed: i64) -> Self {
+        for entry in closed {
+            self.digest.subtract(entry);
+            owned.subtract(entry);
+        }
+        for entry in opened {
+            self.digest.add(entry);
+            owned.add(entry);
+        }
+        Self {
+            number: self.number + 1,
+            entries: self.entries + opened.len() as i64 - closed.len() as i64,
+            digest: self.digest,
+            owned: Some(owned),
+            committed: Some(committed),
+        }
+    }
 }
 
 /// What the writer knows to be in the database already.
@@ -83,6 +105,21 @@ pub(super) struct Known {
     pub(super) names: Names,
     pub(super) memories: HashMap<Name, Written>,
     pub(super) guard: Option<GuardMemory>,
+    // None of these where it was not read yet.
+    pub(super) newest: Option<Newest>,
+    pub(super) filled: Option<bool>,
+    pub(super) noted: Option<Noted>,
+}
+
+impl Known {
+    /// What is noted.
+    pub(super) async fn noted(&mut self, conn: &mut SqliteConnection) -> Result<&mut Noted, Fault> {
+        let noted = match self.noted.take() {
+            Some(noted) => noted,
+            None => Noted::load(conn).await?,
+        };
+        Ok(self.noted.insert(noted))
+    }
 }
 
 /// Writes a batch, within a transaction that the caller has begun and will end.
@@ -90,11 +127,18 @@ pub(super) async fn write(
     conn: &mut SqliteConnection,
     known: &mut Known,
     commit: &Commit<'_>,
+    settings: Settings,
 ) -> Result<Committed, Fault> {
-    let newest = Newest::load(conn).await?;
-    let committed = write_generation(conn, &mut known.names, commit, newest).await?;
+    let newest = match known.newest {
+        Some(newest) => newest,
+        None => Newest::load(conn).await?,
+    };
+    let committed = write_generation(conn, known, commit, newest, settings).await?;
     memory::save_guard(conn, known.guard.as_ref(), commit.guard).await?;
-    write_filled(conn, commit.filled, committed.generation).await?;
+    if known.filled != Some(commit.filled) {
+        write_filled(conn, commit.filled, committed.generation).await?;
+        known.filled = Some(commit.filled);
+    }
     known.guard = Some(commit.guard.clone());
     acts::write(conn, &mut known.names, &commit.acts, committed).await?;
     if let Some(body) = commit.steering {
@@ -135,12 +179,13 @@ pub(super) async fn write_remembered(
 
 async fn write_generation(
     conn: &mut SqliteConnection,
-    names: &mut Names,
+    known: &mut Known,
     commit: &Commit<'_>,
     newest: Newest,
+    settings: Settings,
 ) -> Result<Committed, Fault> {
     let before = match commit.groups {
-        Some(_) => groups::at(conn, names, OPEN - 1).await?,
+        Some(_) => groups::at(conn, &known.names, OPEN - 1).await?,
         None => Groups::default(),
     };
     let groups = commit.groups.map(|after| groups::difference(&before, after)).filter(|d| !d.is_empty());
@@ -151,38 +196,86 @@ async fn write_generation(
     let (closed, opened) = sides(commit.changes);
     let counted = match newest.owned {
         Some(owned) => owned,
-        None => owned::count(conn, names).await?,
+        None => owned::count(conn, &known.names).await?,
     };
-    rows::close_entries(conn, names, &closed, number).await?;
-    rows::insert_entries(conn, names, &opened, number).await.map_err(overlapping)?;
+    let noted = newest.entries.cast_unsigned() >= settings.noted_from;
+    let writes = async {
+        match noted {
+            true => write_noted(conn, known, (&closed, &opened), number, settings.noted_most).await,
+            false => write_entered(conn, known, (&closed, &opened), number).await,
+        }
+    };
+    // While SQLite writes on its own thread, what the table adds up to is counted here.
+    let counts = async { newest.after(counted, (&closed, &opened), time::stored(commit.at)) };
+    let (written, next) = tokio::join!(biased; writes, counts);
+    written?;
     if let Some(difference) = &groups {
-        difference.apply(conn, names, number).await?;
+        difference.apply(conn, &mut known.names, number).await?;
     }
-    let (mut digest, mut owned) = (newest.digest, counted);
-    for entry in &closed {
-        digest.subtract(entry);
-        owned.subtract(entry);
-    }
-    for entry in &opened {
-        digest.add(entry);
-        owned.add(entry);
-    }
-    let altered = commit.changes.iter().filter(|c| matches!(c, Change::Altered { .. })).count() as i64;
-    let (ended, begun) = (closed.len() as i64, opened.len() as i64);
+    insert_generation(conn, &next, commit, groups.is_some()).await?;
+    known.newest = Some(next);
+    Ok(Committed { generation: number.cast_unsigned(), made: true })
+}
+
+/// Writes the row of a generation.
+async fn insert_generation(
+    conn: &mut SqliteConnection,
+    next: &Newest,
+    commit: &Commit<'_>,
+    groups: bool,
+) -> Result<(), Fault> {
+    let count = |of: fn(&Change) -> bool| commit.changes.iter().filter(|change| of(change)).count() as i64;
     let shown = commit.acts.shown.unwrap_or_default();
     sqlx::query("INSERT INTO generation VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)")
-        .bind(number)
-        .bind(time::stored(commit.at))
-        .bind(newest.entries + begun - ended)
-        .bind(digest.stored())
-        .bind(begun - altered + shown.added.cast_signed())
-        .bind(ended - altered + shown.removed.cast_signed())
-        .bind(altered + shown.altered.cast_signed())
-        .bind(i64::from(groups.is_some()))
-        .bind(owned.stored())
+        .bind(next.number)
+        .bind(next.committed)
+        .bind(next.entries)
+        .bind(next.digest.stored())
+        .bind(count(|change| matches!(change, Change::Added(_))) + shown.added.cast_signed())
+        .bind(count(|change| matches!(change, Change::Removed(_))) + shown.removed.cast_signed())
+        .bind(count(|change| matches!(change, Change::Altered { .. })) + shown.altered.cast_signed())
+        .bind(i64::from(groups))
+        .bind(next.owned.map(OwnedDigest::stored))
         .execute(&mut *conn)
         .await?;
-    Ok(Committed { generation: number.cast_unsigned(), made: true })
+    Ok(())
+}
+
+/// Entries that end, and entries that begin.
+type Sides<'s> = (&'s [&'s Entry], &'s [&'s Entry]);
+
+/// Notes changes beside the table, where they are few.
+async fn write_noted(
+    conn: &mut SqliteConnection,
+    known: &mut Known,
+    (closed, opened): Sides<'_>,
+    number: i64,
+    most: usize,
+) -> Result<(), Fault> {
+    let rows = closed.len() + opened.len();
+    if rows > most / 4 {
+        return write_entered(conn, known, (closed, opened), number).await;
+    }
+    let noted = known.noted(conn).await?;
+    if noted.rows() + rows > most {
+        noted.enter(conn).await?;
+    }
+    let mut noted = known.noted.take().unwrap_or_default();
+    noted.note(conn, &mut known.names, (closed, opened), number).await.map_err(overlapping)?;
+    known.noted = Some(noted);
+    Ok(())
+}
+
+/// Writes changes into the table itself.
+async fn write_entered(
+    conn: &mut SqliteConnection,
+    known: &mut Known,
+    (closed, opened): Sides<'_>,
+    number: i64,
+) -> Result<(), Fault> {
+    known.noted(conn).await?.enter(conn).await?;
+    entries::close_entries(conn, &mut known.names, closed, number).await?;
+    entries::insert_entries(conn, &mut known.names, opened, number).await.map_err(overlapping)
 }
 
 /// The entries that end and those that begin.
@@ -204,9 +297,7 @@ fn sides(changes: &[Change]) -> (Vec<&Entry>, Vec<&Entry>) {
 /// A first address that is taken already is a change from another table than the stored one.
 fn overlapping(fault: Fault) -> Fault {
     match fault {
-        Fault::Sql(sqlx::Error::Database(error)) if error.is_unique_violation() => {
-            Fault::OutOfStep("an entry begins where the store has one already".to_owned())
-        }
+        Fault::Sql(sqlx::Error::Database(error)) if error.is_unique_violation() => entries::occupied(),
         other => other,
     }
 }

@@ -10,6 +10,7 @@ use sqlx::{Row, SqliteConnection};
 
 use super::error::Fault;
 use super::names::Names;
+use super::noted::{Key, Noted};
 use super::rows::{named, range};
 use crate::address::Range;
 use crate::table::{Class, Entry, PoolNames};
@@ -79,7 +80,14 @@ pub(super) struct Kept<'p> {
     /// The pool's octets.
     pub(super) pool: &'p [u8],
     /// Its text, where the octets alone do not tell it.
-    text: Option<&'p [u8]>,
+    pub(super) text: Option<&'p [u8]>,
+}
+
+impl Kept<'_> {
+    /// Where it lies.
+    fn key(&self) -> Key {
+        (self.space, self.range.family().number(), self.range.first_bits())
+    }
 }
 
 /// Reads the entries that are valid now, by space number, family and first address.
@@ -109,7 +117,18 @@ pub(super) async fn read_rows(
     conn: &mut SqliteConnection,
     mut each: impl FnMut(&Kept<'_>) -> Result<(), Fault> + Send,
 ) -> Result<(), Fault> {
-    read_pages(conn, |ground, page: &Page| page.each(ground, &mut each)).await
+    let noted = Noted::load(conn).await?;
+    let mut beside = noted.beside();
+    let rows = |ground, page: &Page| {
+        page.each(ground, &mut |row: &Kept<'_>| {
+            while let Some((space, begun)) = beside.before(row.key()) {
+                each(&begun.kept(space))?;
+            }
+            if beside.holds(row.key()) { each(row) } else { Ok(()) }
+        })
+    };
+    read_pages(conn, rows).await?;
+    beside.rest().try_for_each(|(space, begun)| each(&begun.kept(space)))
 }
 
 /// A space by its number, and a family by its.
@@ -134,7 +153,7 @@ pub(super) trait Packed: Sized + Send + Sync {
     }
 }
 
-/// Reads the table of now page by page; while one is looked at SQLite packs the next.
+/// Reads the rows of `entry` that say they are valid page by page; while one is looked at SQLite packs the next.
 pub(super) async fn read_pages<P: Packed>(
     conn: &mut SqliteConnection,
     mut each: impl FnMut(Ground, &P) -> Result<(), Fault> + Send,

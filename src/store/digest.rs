@@ -100,7 +100,7 @@ pub(super) const fn is_static(class: Class) -> bool {
     matches!(class, Class::Fill | Class::Override)
 }
 
-/// FNV-1a over what `rows::close_entries` compares. Never to change: it is in every database.
+/// FNV-1a over what `entries::close_entries` compares. Never to change: it is in every database.
 fn hash(entry: &Entry) -> u64 {
     let bas = entry.bas.as_deref();
     let mut hash = Fnv(0xcbf2_9ce4_8422_2325);

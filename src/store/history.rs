@@ -5,9 +5,11 @@ use std::collections::HashMap;
 use jiff::Timestamp;
 use sqlx::{Row, SqliteConnection};
 
+use super::entries::{self, Packed};
 use super::error::Fault;
 use super::names::Names;
-use super::rows::{self, OPEN, Packed, Put};
+use super::noted::{Begun, Noted};
+use super::rows::{self, OPEN, Put};
 use super::time;
 use crate::address::Range;
 use crate::table::{Entry, Name, PoolNames};
@@ -37,12 +39,19 @@ pub struct Lifetime {
     pub ended: Option<Timestamp>,
 }
 
-const PAGE_OF_TOPIC: &str = "SELECT json_group_array(json_array(to_gen, space, family, hex(first), hex(last), owner, \
-     bas, hex(pool), iif(pool_text IS NULL, NULL, hex(pool_text)), vrf, class, from_gen)) \
-     FROM (SELECT * FROM entry WHERE (to_gen, space, family, first) > (?1, ?2, ?3, ?4) \
-     AND (?5 IS NULL OR family = ?5 AND first <= ?6 AND last >= ?7) \
-     AND (?8 IS NULL OR owner = ?8 OR bas = ?8) \
-     ORDER BY to_gen, space, family, first LIMIT ?9)";
+/// What is asked of the rows of a topic.
+macro_rules! page_of_topic {
+    ($table:literal) => {
+        entries::page_of!(
+            $table,
+            "(?5 IS NULL OR family = ?5 AND first <= ?6 AND last >= ?7) \
+             AND (?8 IS NULL OR owner = ?8 OR bas = ?8)",
+            "?9"
+        )
+    };
+}
+
+const PAGES_OF_TOPIC: [&str; 2] = [page_of_topic!("entry"), page_of_topic!("ended")];
 
 /// The entries of a topic that are kept, by space and range, the oldest first.
 pub(super) async fn of(
@@ -58,25 +67,30 @@ pub(super) async fn of(
             None => return Ok(Vec::new()),
         },
     };
-    let bind = |put: &mut Put, behind: (i64, i64, u8, u128)| {
-        put.value(behind.0);
-        put.value(behind.1);
-        put.value(i64::from(behind.2));
-        put.value(behind.3.to_be_bytes().to_vec());
-        put.value(range.map(|range| i64::from(range.family().number())));
-        put.value(range.map(|range| range.last_bits().to_be_bytes().to_vec()));
-        put.value(range.map(|range| range.first_bits().to_be_bytes().to_vec()));
-        put.value(name);
-    };
+    let noted = Noted::load(conn).await?;
     let mut pools = PoolNames::default();
     let mut found = Vec::new();
-    rows::pages(conn, PAGE_OF_TOPIC, (i64::MIN, i64::MIN, 0, 0), bind, rows::entry_key, |page| {
-        for packed in rows::unpack::<Vec<Packed<'_>>>(page)? {
-            found.push(rows::entry_of(names, &mut pools, packed)?);
-        }
-        Ok(())
-    })
-    .await?;
+    for sql in PAGES_OF_TOPIC {
+        let bind = |put: &mut Put, behind: entries::Key| {
+            entries::put_key(put, behind);
+            put.value(range.map(|range| i64::from(range.family().number())));
+            put.value(range.map(|range| range.last_bits().to_be_bytes().to_vec()));
+            put.value(range.map(|range| range.first_bits().to_be_bytes().to_vec()));
+            put.value(name);
+        };
+        rows::pages(conn, sql, (i64::MIN, i64::MIN, 0, 0), bind, entries::entry_key, |page| {
+            for packed in rows::unpack::<Vec<Packed<'_>>>(page)? {
+                if entries::is_valid(&packed, &noted)? {
+                    found.push(entries::entry_of(names, &mut pools, packed)?);
+                }
+            }
+            Ok(())
+        })
+        .await?;
+    }
+    for (space, begun) in noted.open().filter(|(_, begun)| concerns(begun, range, name)) {
+        found.push((begun.entry(space, names)?, begun.from, OPEN));
+    }
     let times = times(conn).await?;
     let mut lifetimes: Vec<Lifetime> =
         found.into_iter().map(|found| lifetime(found, &times)).collect::<Result<_, _>>()?;
@@ -84,6 +98,12 @@ pub(super) async fn of(
         (&a.entry.space, a.entry.range, a.from).cmp(&(&b.entry.space, b.entry.range, b.from))
     });
     Ok(lifetimes)
+}
+
+/// Whether a row is one that is asked for.
+fn concerns(begun: &Begun, range: Option<Range>, name: Option<i64>) -> bool {
+    range.is_none_or(|range| begun.range.intersection(range).is_some())
+        && name.is_none_or(|name| begun.owner == name || begun.bas == Some(name))
 }
 
 fn lifetime(

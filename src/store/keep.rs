@@ -6,7 +6,7 @@ use std::path::Path;
 use jiff::Timestamp;
 use sqlx::SqliteConnection;
 
-use super::commit::Newest;
+use super::commit::{Known, Newest};
 use super::error::Fault;
 use super::rows::OPEN;
 use super::{StoreError, read, time};
@@ -24,9 +24,11 @@ pub struct Pruned {
 /// Drops history, within a transaction that the caller has begun and will end.
 pub(super) async fn prune(
     conn: &mut SqliteConnection,
+    known: &mut Known,
     before: Timestamp,
     at_least: u64,
 ) -> Result<Pruned, Fault> {
+    known.noted(conn).await?.enter(conn).await?;
     let horizon = horizon(conn, before, at_least).await?;
     for sql in [
         "DELETE FROM shed WHERE to_gen <= ?1",

@@ -17,7 +17,9 @@
 //! | `history` | what became of addresses, or of a BAS |
 //! | `acts`, `usage` | pins, drains, and who said so; how much of the pools is in use |
 //! | `groups`, `memory` | groups; what is remembered per BAS and by the guard |
-//! | `rows`, `current` | rows in bulk; the table of now |
+//! | `entries`, `current` | the rows of `entry`; those of the table of now |
+//! | `rows` | rows in bulk |
+//! | `noted` | small changes of a large table, before they are entered into it |
 //! | `owned`, `whose` | who owns what in it, and no more |
 //! | `digest` | what a table adds up to |
 //! | `names`, `time` | names and times as numbers |
@@ -29,6 +31,7 @@ mod acts;
 mod commit;
 mod current;
 mod digest;
+mod entries;
 mod error;
 mod groups;
 mod history;
@@ -36,6 +39,7 @@ mod keep;
 mod lock;
 mod memory;
 mod names;
+mod noted;
 mod open;
 mod owned;
 mod owner;
@@ -149,7 +153,7 @@ impl Store {
     /// and what the system says. The store is as it was, and can be used on.
     pub async fn commit(&mut self, commit: Commit<'_>) -> Result<Committed, StoreError> {
         let mut w = self.begin().await?;
-        let written = commit::write(&mut w.conn, &mut w.known, &commit).await;
+        let written = commit::write(&mut w.conn, &mut w.known, &commit, self.settings).await;
         let written = self.end(w, written).await?;
         if commit.changes.len() + commit.memories.len() > MANY {
             self.give_pages_back().await;
@@ -195,7 +199,7 @@ impl Store {
     /// `busy`, `full`, and what the system says.
     pub async fn prune(&mut self, before: Timestamp, at_least: u64) -> Result<Pruned, StoreError> {
         let mut w = self.begin().await?;
-        let pruned = keep::prune(&mut w.conn, before, at_least).await;
+        let pruned = keep::prune(&mut w.conn, &mut w.known, before, at_least).await;
         let pruned = self.end(w, pruned).await?;
         self.bound_log().await;
         Ok(pruned)

@@ -6,7 +6,7 @@ use sqlx::{Row, SqliteConnection};
 
 use super::error::Fault;
 use super::rows;
-use crate::table::Name;
+use crate::table::{Entry, Name};
 
 /// More names than any fleet has: a number beyond is damage.
 const MOST: usize = 100_000_000;
@@ -16,7 +16,7 @@ const MOST: usize = 100_000_000;
 pub(super) struct Names {
     /// By number, from 1 on.
     by_id: Vec<Option<Name>>,
-    ids: HashMap<Name, i64>,
+    ids: HashMap<Name, i64, foldhash::fast::RandomState>,
     unsaved: Vec<(i64, Name)>,
 }
 
@@ -63,6 +63,13 @@ impl Names {
         self.ids.insert(name.clone(), id);
         self.unsaved.push((id, name.clone()));
         id
+    }
+
+    /// The numbers of an entry's owner and BAS, nearly always one.
+    pub(super) fn ids_of(&mut self, entry: &Entry) -> (i64, Option<i64>) {
+        let owner = self.id(&entry.owner);
+        let bas = entry.bas.as_ref().map(|bas| if *bas == entry.owner { owner } else { self.id(bas) });
+        (owner, bas)
     }
 
     /// Saves the names that [`Names::id`] has made up.

@@ -26,11 +26,22 @@ pub struct Settings {
     pub busy_timeout: Duration,
     /// Above how many octets the write-ahead log is cut back.
     pub wal_limit: u64,
+    /// From how many entries on small changes are noted beside the table first.
+    pub noted_from: u64,
+    /// How many rows may be noted before they are entered into the table.
+    pub noted_most: usize,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { busy_timeout: Duration::from_secs(30), wal_limit: 64 << 20 }
+        Self {
+            busy_timeout: Duration::from_secs(30),
+            wal_limit: 64 << 20,
+            // Of fewer, most pages of the table are touched by a few hundred changes anyway.
+            noted_from: 50_000,
+            // Read beside the table in a few milliseconds, entered in some fifty.
+            noted_most: 4096,
+        }
     }
 }
 

@@ -10,11 +10,12 @@ use super::acts;
 use super::commit::{Known, Newest};
 use super::current;
 use super::digest::Digest;
+use super::entries::{self, Span};
 use super::error::Fault;
 use super::groups;
 use super::memory;
 use super::names::Names;
-use super::rows::{self, OPEN, Span};
+use super::rows::OPEN;
 use super::time;
 use crate::address::Range;
 use crate::table::{
@@ -184,7 +185,7 @@ async fn entries_at(
     digest: Digest,
 ) -> Result<Table, Fault> {
     let mut check = Check::new(generation, count, digest);
-    rows::read_entries(conn, names, Span::at(generation), |entry, _, _| check.add(entry)).await?;
+    entries::read_entries(conn, names, Span::at(generation), |entry, _, _| check.add(entry)).await?;
     check.table()
 }
 
@@ -299,12 +300,12 @@ pub(super) async fn changes_between(
     let come = Span { to_after: high, to_until: OPEN, from_after: low, from_until: high };
     let (before, after) = if a <= b { (gone, come) } else { (come, gone) };
     let mut sides: BTreeMap<(Name, Range), (Option<Entry>, Option<Entry>)> = BTreeMap::new();
-    rows::read_entries(conn, names, before, |entry, _, _| {
+    entries::read_entries(conn, names, before, |entry, _, _| {
         let key = (entry.space.clone(), entry.range);
         sides.entry(key).or_default().0 = Some(entry);
     })
     .await?;
-    rows::read_entries(conn, names, after, |entry, _, _| {
+    entries::read_entries(conn, names, after, |entry, _, _| {
         let key = (entry.space.clone(), entry.range);
         sides.entry(key).or_default().1 = Some(entry);
     })
@@ -390,7 +391,7 @@ async fn read_runs(
     mut each: impl FnMut(Run) + Send,
 ) -> Result<(), Fault> {
     let mut untimed = None;
-    rows::read_entries(conn, names, span, |entry, from, to| {
+    entries::read_entries(conn, names, span, |entry, from, to| {
         if entry.class == Class::Fill {
             return;
         }
@@ -420,7 +421,8 @@ async fn read_runs(
 /// after it.
 async fn times(conn: &mut SqliteConnection, start: i64) -> Result<HashMap<i64, Timestamp>, Fault> {
     let sql = "SELECT number, committed FROM generation WHERE number > ?1 \
-               OR number IN (SELECT from_gen FROM entry WHERE to_gen > ?1 AND to_gen < ?2)";
+               OR number IN (SELECT from_gen FROM entry WHERE to_gen > ?1 AND to_gen < ?2) \
+               OR number IN (SELECT from_gen FROM ended)";
     let rows = sqlx::query(sql).bind(start).bind(OPEN).fetch_all(conn).await?;
     rows.iter().map(|row| Ok((row.try_get(0)?, time::loaded(row.try_get(1)?)?))).collect()
 }

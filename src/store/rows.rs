@@ -8,17 +8,15 @@ use serde::Deserialize;
 use sqlx::sqlite::SqliteArguments;
 use sqlx::{Arguments, AssertSqlSafe, Encode, Row, Sqlite, SqliteConnection, Type};
 
-use super::digest;
 use super::error::Fault;
-use super::names::Names;
 use crate::address::{Family, Range};
-use crate::table::{Class, Entry, PoolName, PoolNames};
+use crate::table::{PoolName, PoolNames};
 
 /// `to_gen` of what is valid now.
 pub(super) const OPEN: i64 = i64::MAX;
 
 /// Rows of one INSERT: beyond a few hundred nothing gets faster.
-const BATCH: usize = 200;
+pub(super) const BATCH: usize = 200;
 
 /// Rows of one packed page: one of more than 128 KiB would be given back to the system, and
 /// asked for again, by each page.
@@ -43,6 +41,17 @@ impl Put {
         match self.failed {
             Some(error) => Err(error.into()),
             None => Ok(sqlx::query_with(sql, self.arguments).fetch_one(conn).await?.try_get(0)?),
+        }
+    }
+
+    /// The one number that a statement gives.
+    pub(super) async fn count(self, conn: &mut SqliteConnection, sql: String) -> Result<i64, Fault> {
+        match self.failed {
+            Some(error) => Err(error.into()),
+            // Safe: as below.
+            None => {
+                Ok(sqlx::query_with(AssertSqlSafe(sql), self.arguments).fetch_one(conn).await?.try_get(0)?)
+            }
         }
     }
 
@@ -86,151 +95,6 @@ pub(super) async fn insert<T: Sync>(
         next = following;
     }
     Ok(())
-}
-
-/// Appends entries as valid from a generation on.
-pub(super) async fn insert_entries(
-    conn: &mut SqliteConnection,
-    names: &mut Names,
-    entries: &[&Entry],
-    generation: i64,
-) -> Result<(), Fault> {
-    let head = "INSERT INTO entry (to_gen, space, family, first, last, owner, bas, pool, pool_text, \
-                vrf, class, from_gen)";
-    insert(conn, head, 12, entries, |put, entry| {
-        put.value(OPEN);
-        put.value(names.id(&entry.space));
-        put_range(put, entry.range);
-        put.value(names.id(&entry.owner));
-        put.value(entry.bas.as_ref().map(|bas| names.id(bas)));
-        put_pool(put, &entry.pool);
-        put.value(names.id(&entry.vrf));
-        put.value(i64::from(entry.class.number()));
-        put.value(generation);
-    })
-    .await
-}
-
-/// Ends the validity of entries at a generation.
-///
-/// # Errors
-/// `OutOfStep` where one of them is not in the store, exactly so. Of its class only the
-/// origin counts: a router's claim may go stale and fresh again without a change.
-pub(super) async fn close_entries(
-    conn: &mut SqliteConnection,
-    names: &mut Names,
-    entries: &[&Entry],
-    generation: i64,
-) -> Result<(), Fault> {
-    for batch in entries.chunks(BATCH) {
-        // The signs say that no index can be made of the values: the other way round, each of
-        // all the entries that are valid would be looked up among these few.
-        let sql = format!(
-            "UPDATE entry SET to_gen = ? FROM (VALUES {}) AS v WHERE entry.to_gen = {OPEN} \
-             AND entry.space = +v.column1 AND entry.family = +v.column2 AND entry.first = +v.column3 \
-             AND entry.last = +v.column4 AND entry.owner = +v.column5 AND entry.bas IS +v.column6 \
-             AND entry.pool = +v.column7 AND entry.vrf = +v.column8 AND (entry.class IN (0, 3)) = +v.column9",
-            places(batch.len(), 9)
-        );
-        let mut put = Put::default();
-        put.value(generation);
-        for entry in batch {
-            put.value(names.id(&entry.space));
-            put_range(&mut put, entry.range);
-            put.value(names.id(&entry.owner));
-            put.value(entry.bas.as_ref().map(|bas| names.id(bas)));
-            put.value(entry.pool.raw());
-            put.value(names.id(&entry.vrf));
-            put.value(i64::from(digest::is_static(entry.class)));
-        }
-        let closed = put.execute(conn, sql).await?;
-        if closed != batch.len() as u64 {
-            let detail = format!("of {} entries to be ended it has {closed}", batch.len());
-            return Err(Fault::OutOfStep(detail));
-        }
-    }
-    Ok(())
-}
-
-/// Which rows of a table with validity intervals: after and until of both ends.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Span {
-    pub(super) to_after: i64,
-    pub(super) to_until: i64,
-    pub(super) from_after: i64,
-    pub(super) from_until: i64,
-}
-
-impl Span {
-    /// What is valid at a generation.
-    pub(super) const fn at(generation: i64) -> Self {
-        Self { to_after: generation, to_until: OPEN, from_after: i64::MIN, from_until: generation }
-    }
-}
-
-/// An entry as a page has it.
-pub(super) type Packed<'a> =
-    (i64, i64, u8, &'a str, &'a str, i64, Option<i64>, &'a str, Option<&'a str>, i64, u8, i64);
-
-/// The next entries of a span, packed.
-pub(super) const PAGE_OF_ENTRIES: &str = "SELECT json_group_array(json_array(to_gen, space, family, hex(first), hex(last), owner, \
-     bas, hex(pool), iif(pool_text IS NULL, NULL, hex(pool_text)), vrf, class, from_gen)) \
-     FROM (SELECT * FROM entry WHERE (to_gen, space, family, first) > (?, ?, ?, ?) \
-     AND to_gen <= ? AND from_gen > ? AND from_gen <= ? \
-     ORDER BY to_gen, space, family, first LIMIT ?)";
-
-/// Reads the entries of a span: each with `from_gen` and `to_gen`, by `to_gen`.
-pub(super) async fn read_entries(
-    conn: &mut SqliteConnection,
-    names: &Names,
-    span: Span,
-    mut each: impl FnMut(Entry, i64, i64) + Send,
-) -> Result<(), Fault> {
-    let mut pools = PoolNames::default();
-    let bind = |put: &mut Put, behind: (i64, i64, u8, u128)| {
-        put.value(behind.0);
-        put.value(behind.1);
-        put.value(i64::from(behind.2));
-        put.value(behind.3.to_be_bytes().to_vec());
-        put.value(span.to_until);
-        put.value(span.from_after);
-        put.value(span.from_until);
-    };
-    // Behind whatever ends at `to_after`, whichever its space.
-    let start = (span.to_after, i64::MAX, 0, 0);
-    pages(conn, PAGE_OF_ENTRIES, start, bind, entry_key, |page| {
-        for packed in unpack::<Vec<Packed<'_>>>(page)? {
-            let (entry, from, to) = entry_of(names, &mut pools, packed)?;
-            each(entry, from, to);
-        }
-        Ok(())
-    })
-    .await
-}
-
-/// The key of a packed entry: behind it the next page begins.
-pub(super) fn entry_key(row: &str) -> Result<(i64, i64, u8, u128), Fault> {
-    let row: Packed<'_> = unpack(row)?;
-    Ok((row.0, row.1, row.2, bits(row.3)?))
-}
-
-/// An entry with `from_gen` and `to_gen`.
-pub(super) fn entry_of(
-    names: &Names,
-    pools: &mut PoolNames,
-    (to, space, family, first, last, owner, bas, raw, text, vrf, class, from): Packed<'_>,
-) -> Result<(Entry, i64, i64), Fault> {
-    let entry = Entry {
-        space: names.name(space)?,
-        range: range(family, bits(first)?, bits(last)?)?,
-        owner: names.name(owner)?,
-        bas: bas.map(|bas| names.name(bas)).transpose()?,
-        pool: pool_name(pools, raw, text)?,
-        vrf: names.name(vrf)?,
-        class: Class::from_number(class)
-            .ok_or_else(|| Fault::Damaged(format!("an entry has a class {class}")))?,
-    };
-    Ok((entry, from, to))
 }
 
 /// Reads a table page by page, in the order of its key. The statement gives one text, an

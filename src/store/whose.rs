@@ -6,6 +6,7 @@ use sqlx::{Row, SqliteConnection};
 use super::current::{self, Ground, Numbers, Packed, halves, of_a_page, packed};
 use super::error::Fault;
 use super::names::Names;
+use super::noted::Noted;
 use super::rows::range;
 use crate::address::Range;
 
@@ -33,6 +34,16 @@ pub(super) struct Parts {
 }
 
 impl Whose {
+    /// As SQLite makes it of a row.
+    pub(super) const fn new(Parts { owner, bas, fill }: Parts) -> Self {
+        let number = match bas {
+            Some(bas) if bas == owner && !fill => owner,
+            Some(bas) => owner << 25 | bas << 1 | fill as i64,
+            None => owner << 25 | fill as i64,
+        };
+        Self(number)
+    }
+
     pub(super) const fn parts(self) -> Parts {
         if self.0 < NAMES {
             return Parts { owner: self.0, bas: Some(self.0), fill: false };
@@ -58,14 +69,23 @@ pub(super) async fn read(
     conn: &mut SqliteConnection,
     mut each: impl FnMut(i64, Range, Whose) -> Result<(), Fault> + Send,
 ) -> Result<(), Fault> {
-    current::read_pages(conn, |(space, family), page: &Page| {
+    let noted = Noted::load(conn).await?;
+    let mut beside = noted.beside();
+    let rows = |(space, family): Ground, page: &Page| {
         let mut whose = Numbers(page.whose.as_bytes());
-        page.rows()?
-            .iter()
-            .map(halves)
-            .try_for_each(|[first, last]| each(space, range(family, first, last)?, Whose(whose.next()?)))
-    })
-    .await
+        page.rows()?.iter().map(halves).try_for_each(|[first, last]| {
+            let whose = Whose(whose.next()?);
+            while let Some((space, begun)) = beside.before((space, family, first)) {
+                each(space, begun.range, begun.whose())?;
+            }
+            match beside.holds((space, family, first)) {
+                true => each(space, range(family, first, last)?, whose),
+                false => Ok(()),
+            }
+        })
+    };
+    current::read_pages(conn, rows).await?;
+    beside.rest().try_for_each(|(space, begun)| each(space, begun.range, begun.whose()))
 }
 
 struct Page {

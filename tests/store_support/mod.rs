@@ -11,6 +11,7 @@ use poolsync::store::{Acts, Commit, Committed, Settings, Store, StoreError};
 use poolsync::table::{
     Change, Class, Entry, Group, GroupEdge, Groups, GuardMemory, Memory, Name, PoolName, Table, Token,
 };
+use proptest::prelude::*;
 
 /// A second of the tests' clock.
 pub(crate) fn at(second: i64) -> Timestamp {
@@ -93,6 +94,12 @@ pub(crate) async fn open(path: &Path) -> Store {
     Store::open(path, Settings::default()).await.expect("the store opens")
 }
 
+/// A store that notes small changes from the first entry on, so many rows at most.
+pub(crate) async fn open_noting(path: &Path, most: usize) -> Store {
+    let settings = Settings { noted_from: 0, noted_most: most, ..Settings::default() };
+    Store::open(path, settings).await.expect("the store opens")
+}
+
 /// Commits what turns one table into another, and nothing else.
 pub(crate) async fn commit(
     store: &mut Store,
@@ -123,4 +130,26 @@ pub(crate) async fn commit_all(
             acts: Acts::default(),
         })
         .await
+}
+
+/// A table over a few slots: what each slot holds, by owner.
+pub(crate) fn any_table() -> impl Strategy<Value = Table> {
+    let slot = prop_oneof![3 => Just(None), 5 => (0u8..3, 0u8..2, 1u8..5).prop_map(Some)];
+    proptest::collection::vec(slot, 24).prop_map(|slots| {
+        let entries = (0u32..).zip(slots).filter_map(|(n, slot)| {
+            let (owner, pool, length) = slot?;
+            let (base, last) = (n / 3 * 16, n / 3 * 16 + u32::from(length));
+            let text = match n % 3 {
+                0 => format!("10.0.0.{base}-10.0.0.{last}"),
+                _ => format!("2001:db8::{base:x}-2001:db8::{last:x}"),
+            };
+            let mut entry = entry(&text, &format!("bas-{owner}"));
+            entry.pool = PoolName::new(&[pool, 0xff]);
+            if n % 3 == 2 {
+                entry.space = Name::from("iptv");
+            }
+            Some(entry)
+        });
+        table(entries.collect())
+    })
 }
