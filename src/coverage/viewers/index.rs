@@ -355,7 +355,7 @@ mod tests {
                 let spread = |n: u32| if family == Family::V4 { n.into() } else { (0x2001 << 112) + (u128::from(n) << 70) };
                 let parts = parts.iter().copied().chain(near.iter().map(|(n, span)| (0x0a00_0000 | u32::from(*n), *span)));
                 let set: RangeSet = parts
-                    .map(|(n, span)| (from.saturating_add(n >> narrow), span >> narrow / 2))
+                    .map(|(n, span)| (from.saturating_add(n >> narrow), span >> (narrow / 2)))
                     .filter_map(|(n, span)| Range::from_bits(family, spread(n), spread(n.saturating_add(span))))
                     .collect();
                 // Neighbours may have one number.
