@@ -72,31 +72,44 @@ impl Index4 {
     /// memory answers many of them in the time of one.
     #[inline(always)]
     pub(super) fn find(&self, addresses: &[u32], cells: &mut [u32]) {
+        let of = cells.iter_mut().zip(addresses);
         match &self.words {
-            Words::Narrow(words) => {
-                for (cell, address) in cells.iter_mut().zip(addresses) {
-                    let (words, starts) = self.place(words, *address);
-                    *cell = narrow(words, starts, (address & LOWER) as u16);
-                }
-            }
-            Words::Wide(words) => {
-                for (cell, address) in cells.iter_mut().zip(addresses) {
-                    let (words, starts) = self.place(words, *address);
-                    let within = words.get(..starts).unwrap_or_default();
-                    let behind = within.partition_point(|start| *start <= address & LOWER);
-                    *cell = words.get(starts + behind).copied().unwrap_or(0);
-                }
-            }
+            Words::Narrow(words) => of.for_each(|(cell, address)| {
+                *cell = self.narrow(words, *address).map_or(0, u32::from);
+            }),
+            Words::Wide(words) => of.for_each(|(cell, address)| {
+                *cell = self.wide(words, *address).unwrap_or(0);
+            }),
         }
     }
 
-    /// The words of an address's place, and how many of them are starts.
+    /// Where the words of an address's place begin, and how many of them are starts.
     #[inline(always)]
-    fn place<'w, T>(&self, words: &'w [T], address: u32) -> (&'w [T], usize) {
+    fn place(&self, address: u32) -> Option<(usize, usize)> {
         let place = (address >> BELOW).wrapping_sub(self.base).min(self.places);
-        let place = self.upper.get(place as usize..).and_then(|places| places.first_chunk::<2>());
-        let Some([from, to]) = place else { return (&[], 0) };
-        (words.get(*from as usize..).unwrap_or_default(), (to - from) as usize / 2)
+        let [from, to] = self.upper.get(place as usize..)?.first_chunk::<2>()?;
+        Some((*from as usize, (to - from) as usize / 2))
+    }
+
+    /// The cell of an address.
+    #[inline(always)]
+    fn narrow(&self, words: &[u16], address: u32) -> Option<u16> {
+        let (from, starts) = self.place(address)?;
+        let (words, low) = (words.get(from..)?, (address & LOWER) as u16);
+        let behind = match words.first_chunk::<AT_ONCE>()? {
+            first if starts <= AT_ONCE => reached(first, starts, low),
+            _ => words.get(..starts)?.partition_point(|start| *start <= low),
+        };
+        words.get(starts + behind).copied()
+    }
+
+    /// The same where cells have large numbers.
+    #[inline(always)]
+    fn wide(&self, words: &[u32], address: u32) -> Option<u32> {
+        let (from, starts) = self.place(address)?;
+        let words = words.get(from..)?;
+        let behind = words.get(..starts)?.partition_point(|start| *start <= address & LOWER);
+        words.get(starts + behind).copied()
     }
 }
 
@@ -160,16 +173,6 @@ impl Span {
         words.resize(words.len() + AT_ONCE, T::default());
         (upper, words)
     }
-}
-
-/// The cell of the lower bits of an address among the words of its place.
-#[inline(always)]
-fn narrow(words: &[u16], starts: usize, low: u16) -> u32 {
-    let behind = match words.first_chunk::<AT_ONCE>() {
-        Some(first) if starts <= AT_ONCE => reached(first, starts, low),
-        _ => words.get(..starts).map_or(0, |starts| starts.partition_point(|start| *start <= low)),
-    };
-    words.get(starts + behind).map_or(0, |cell| u32::from(*cell))
 }
 
 /// How many of the first words are not above a limit; only some of them count.
