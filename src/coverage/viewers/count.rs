@@ -155,16 +155,19 @@ impl<'a> Counter<'a> {
     pub(super) fn batch(&mut self, addresses: &[u32]) {
         let mut tally = Tally::default();
         self.cells.v4.find(addresses, self.found.as_mut_slice());
+        // As many as there are of one, there are of the other: they are asked for together.
+        let counters = self.v4.as_mut_slice();
+        let kinds = self.kind.get(..counters.len()).unwrap_or_default();
         for (cell, address) in self.found.iter().zip(addresses) {
-            let cell = *cell as usize;
-            if let Some(counter) = self.v4.get_mut(cell) {
-                *counter += 1;
-            }
             // Written always, kept where it is a miss: nothing to foresee.
-            if let Some(place) = self.missed.get_mut(tally.missed()) {
+            if let Some(place) = self.missed.get_mut(tally.missed() % BATCH) {
                 *place = *address;
             }
-            tally.add(self.kind.get(cell).copied().unwrap_or_default());
+            let cell = *cell as usize;
+            if let (Some(counter), Some(kind)) = (counters.get_mut(cell), kinds.get(cell)) {
+                *counter += 1;
+                tally.add(*kind);
+            }
         }
         self.sums.add(&tally.sums(addresses.len() as u64));
         for address in self.missed.iter().take(tally.missed()) {
