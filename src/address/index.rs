@@ -37,7 +37,7 @@ enum Width {
 impl Index4 {
     /// Stretches of IPv4 in order, disjoint, each with a number; what is in none gets `gap`.
     pub fn new(stretches: &[(Range, u32)], gap: u32) -> Self {
-        Self(Division::new(&filled(Family::V4, stretches, gap)))
+        Self(Division::new(&all_filled(Family::V4, stretches, gap)))
     }
 
     /// The number of an address.
@@ -55,7 +55,7 @@ impl Index4 {
 impl Index6 {
     /// Stretches of IPv6 in order, disjoint, each with a number; what is in none gets `gap`.
     pub fn new(stretches: &[(Range, u32)], gap: u32) -> Self {
-        let cells = filled(Family::V6, stretches, gap);
+        let cells = all_filled(Family::V6, stretches, gap);
         let upper = cells.iter().all(|(start, _)| *start as u64 == 0);
         Self(if upper { Width::Upper(Division::new(&cells)) } else { Width::Whole(Division::new(&cells)) })
     }
@@ -270,24 +270,29 @@ impl<K: Start> Division<K> {
 /// Disjoint stretches of a family in order, each with a number, as what fills its whole space:
 /// where each begins and its number, those of equal number joined, and `gap` for what is in
 /// none. The first begins at 0.
-pub fn filled(family: Family, stretches: &[(Range, u32)], gap: u32) -> Vec<(u128, u32)> {
-    let mut all: Vec<(u128, u32)> = Vec::with_capacity(stretches.len() * 2 + 1);
-    let mut push = |start: u128, cell: u32| {
-        if all.last().is_none_or(|(_, last)| *last != cell) {
-            all.push((start, cell));
-        }
-    };
+pub fn filled(
+    family: Family,
+    stretches: impl Iterator<Item = (Range, u32)>,
+    gap: u32,
+) -> impl Iterator<Item = (u128, u32)> {
+    // Where what is not told yet begins; none behind the end of the space.
     let mut next = Some(0);
-    for (range, cell) in stretches {
-        if let Some(start) = next.filter(|start| *start < range.first_bits()) {
-            push(start, gap);
+    let mut last = None;
+    let told = stretches.map(Some).chain([None]).flat_map(move |stretch| {
+        let before = next.filter(|start| stretch.is_none_or(|(range, _)| *start < range.first_bits()));
+        if let Some((range, _)) = stretch {
+            next = range.last_bits().checked_add(1).filter(|next| *next <= family.max());
         }
-        push(range.first_bits(), *cell);
-        next = range.last_bits().checked_add(1).filter(|next| *next <= family.max());
-    }
-    if let Some(start) = next {
-        push(start, gap);
-    }
+        let gap = before.map(|start| (start, gap));
+        gap.into_iter().chain(stretch.map(|(range, number)| (range.first_bits(), number)))
+    });
+    told.filter(move |(_, number)| last.replace(*number) != Some(*number))
+}
+
+/// The same, all at once.
+fn all_filled(family: Family, stretches: &[(Range, u32)], gap: u32) -> Vec<(u128, u32)> {
+    let mut all = Vec::with_capacity(stretches.len() * 2 + 1);
+    all.extend(filled(family, stretches.iter().copied(), gap));
     all
 }
 

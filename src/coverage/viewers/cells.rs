@@ -70,24 +70,25 @@ impl<'a> Cells<'a> {
         overlay(two.into_iter(), apart.iter().copied(), |range, cell, resolver| {
             numbers.push(range, Cell { resolver, ..cell.unwrap_or_default() });
         });
-        Self::laid(&numbers.stretches, numbers.all, targets)
+        Self::laid(&numbers.stretches, 0, numbers.all, targets)
     }
 
     /// Those of the table alone: a cell for each answer, behind that of the addresses in none.
     fn of_table(served: &Served, targets: Targets<'a>) -> Self {
-        let stretches: Vec<(Range, u32)> =
-            served.rows().iter().map(|(range, answer)| (*range, answer + 1)).collect();
         let answers = (0..).zip(served.answers()).map(|(answer, _)| Some(answer));
         let cells = std::iter::once(None).chain(answers);
         let all = cells.map(|answer| Cell { answer, ..Cell::default() }).collect();
-        Self::laid(&stretches, all, targets)
+        Self::laid(served.rows(), 1, all, targets)
     }
 
-    /// `stretches` by family and first address, with the numbers of their cells.
-    fn laid(stretches: &[(Range, u32)], all: Vec<Cell>, targets: Targets<'a>) -> Self {
+    /// `stretches` by family and first address, each with a number that is by `less` below that
+    /// of its cell.
+    fn laid(stretches: &[(Range, u32)], less: u32, all: Vec<Cell>, targets: Targets<'a>) -> Self {
         let six = stretches.partition_point(|(range, _)| range.family() == Family::V4);
         let (four, six) = stretches.split_at_checked(six).unwrap_or_default();
-        Self { v4: Index4::new(four, 0), v6: Index6::new(six, 0), all, targets }
+        let numbered = |(range, number): &(Range, u32)| (*range, number + less);
+        let (v4, v6) = (four.iter().map(numbered), six.iter().map(numbered));
+        Self { v4: Index4::new(v4, 0), v6: Index6::new(v6, 0), all, targets }
     }
 }
 

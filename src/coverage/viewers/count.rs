@@ -44,20 +44,49 @@ impl Sums {
         self.old_missed += more.old_missed;
         self.resolvers += more.resolvers;
     }
+}
+
+/// What requests were of viewers missed, of viewers missed by the old table, and of resolvers:
+/// three sums side by side in one number, as many as a batch may come to.
+#[derive(Clone, Copy, Debug, Default)]
+struct Tally(u64);
+
+/// How wide each of the sums is: wider than a batch.
+const WIDTH: u32 = 16;
+const _: () = assert!(BATCH < 1 << WIDTH);
+
+impl Tally {
+    /// One request of a kind.
+    fn of(kind: u8) -> Self {
+        let one = |flag: u8, place: u32| u64::from(kind & flag != 0) << (place * WIDTH);
+        Self(one(MISSED, 0) | one(OLD_MISSED, 1) | one(RESOLVER, 2))
+    }
+
+    const fn part(self, place: u32) -> u64 {
+        self.0 >> (place * WIDTH) & ((1 << WIDTH) - 1)
+    }
+
+    /// How many are missed.
+    #[inline(always)]
+    const fn missed(self) -> usize {
+        self.part(0) as usize
+    }
 
     #[inline(always)]
-    fn count(&mut self, kind: u8) {
-        self.missed += u64::from(kind & MISSED);
-        self.old_missed += u64::from(kind & OLD_MISSED) / u64::from(OLD_MISSED);
-        self.resolvers += u64::from(kind & RESOLVER) / u64::from(RESOLVER);
+    const fn add(&mut self, more: Self) {
+        self.0 += more.0;
+    }
+
+    const fn sums(self, all: u64) -> Sums {
+        Sums { all, missed: self.part(0), old_missed: self.part(1), resolvers: self.part(2) }
     }
 }
 
 /// What is counted.
 pub(super) struct Counter<'a> {
     cells: &'a Cells<'a>,
-    /// The kind of each cell.
-    kind: Vec<u8>,
+    /// What a request of each cell counts as.
+    kind: Vec<Tally>,
     /// Requests by cell, IPv4.
     pub(super) v4: Vec<u64>,
     /// Requests by cell, IPv6.
@@ -70,13 +99,16 @@ pub(super) struct Counter<'a> {
     pub(super) forms: Forms,
     batch: Box<[u32; BATCH]>,
     waiting: usize,
+    /// The cells of a batch, and those of its addresses that are missed.
+    found: Box<[u32; BATCH]>,
+    missed: Box<[u32; BATCH]>,
 }
 
 impl<'a> Counter<'a> {
     pub(super) fn new(cells: &'a Cells<'a>) -> Self {
         Self {
             cells,
-            kind: cells.all.iter().map(super::cells::Cell::kind).collect(),
+            kind: cells.all.iter().map(|cell| Tally::of(cell.kind())).collect(),
             v4: vec![0; cells.all.len()],
             v6: vec![0; cells.all.len()],
             sums: Sums::default(),
@@ -84,6 +116,8 @@ impl<'a> Counter<'a> {
             forms: Forms::default(),
             batch: Box::new([0; BATCH]),
             waiting: 0,
+            found: Box::new([0; BATCH]),
+            missed: Box::new([0; BATCH]),
         }
     }
 
@@ -119,24 +153,24 @@ impl<'a> Counter<'a> {
     /// Counts IPv4 addresses, not more than [`BATCH`] of them.
     #[inline(never)]
     pub(super) fn batch(&mut self, addresses: &[u32]) {
-        let mut missed = [0u32; BATCH];
-        let mut cells = [0u32; BATCH];
-        let mut sums = Sums { all: addresses.len() as u64, ..Sums::default() };
-        self.cells.v4.find(addresses, &mut cells);
-        for (cell, address) in cells.iter().zip(addresses) {
-            let cell = *cell as usize;
-            if let Some(counter) = self.v4.get_mut(cell) {
-                *counter += 1;
-            }
+        let mut tally = Tally::default();
+        self.cells.v4.find(addresses, self.found.as_mut_slice());
+        // As many as there are of one, there are of the other: they are asked for together.
+        let counters = self.v4.as_mut_slice();
+        let kinds = self.kind.get(..counters.len()).unwrap_or_default();
+        for (cell, address) in self.found.iter().zip(addresses) {
             // Written always, kept where it is a miss: nothing to foresee.
-            if let Some(place) = missed.get_mut(sums.missed as usize) {
+            if let Some(place) = self.missed.get_mut(tally.missed() % BATCH) {
                 *place = *address;
             }
-            sums.count(self.kind.get(cell).copied().unwrap_or(0));
+            let cell = *cell as usize;
+            if let (Some(counter), Some(kind)) = (counters.get_mut(cell), kinds.get(cell)) {
+                *counter += 1;
+                tally.add(*kind);
+            }
         }
-        let misses = sums.missed as usize;
-        self.sums.add(&sums);
-        for address in missed.iter().take(misses) {
+        self.sums.add(&tally.sums(addresses.len() as u64));
+        for address in self.missed.iter().take(tally.missed()) {
             self.misses.v4(*address);
         }
     }
@@ -146,10 +180,9 @@ impl<'a> Counter<'a> {
         if let Some(counter) = self.v6.get_mut(cell) {
             *counter += 1;
         }
-        let kind = self.kind.get(cell).copied().unwrap_or(0);
-        self.sums.all += 1;
-        self.sums.count(kind);
-        if kind & MISSED != 0 {
+        let tally = self.kind.get(cell).copied().unwrap_or_default();
+        self.sums.add(&tally.sums(1));
+        if tally.missed() > 0 {
             self.misses.v6(address);
         }
     }

@@ -11,13 +11,16 @@ const CAP_48: usize = 1 << 17;
 /// How many /32s of IPv6 have counters for what lies in other /48s.
 const CAP_32: usize = 1 << 16;
 
-/// Counters of misses. IPv4 takes 32 MiB, as far as they are touched, IPv6 not more than 16.
+/// The counters of a /8 of IPv4, by the 16 bits behind the first eight. Of them only what is
+/// touched takes memory, where the allocator has it fresh from the system.
+type Counters = Box<[u16; 1 << 16]>;
+
+/// Counters of misses. IPv4 takes 128 KiB for each /8 that has some, at most 32 MiB, IPv6 not
+/// more than 16.
 #[derive(Debug)]
 pub(super) struct Misses {
-    /// By the upper 24 bits.
-    v4: Vec<u16>,
-    /// By the upper 16 bits: whether a counter below was touched.
-    touched: Vec<bool>,
+    /// By the first 8 bits.
+    v4: [Option<Counters>; 1 << 8],
     /// How often a counter of IPv4 went over its top.
     over: HashMap<u32, u64>,
     by_48: HashMap<u64, u64>,
@@ -28,8 +31,7 @@ pub(super) struct Misses {
 impl Default for Misses {
     fn default() -> Self {
         Self {
-            v4: vec![0; 1 << 24],
-            touched: vec![false; 1 << 16],
+            v4: [const { None }; 1 << 8],
             over: HashMap::new(),
             by_48: HashMap::new(),
             by_32: HashMap::new(),
@@ -42,14 +44,14 @@ impl Misses {
     /// Counts an IPv4 address.
     #[inline(always)]
     pub(super) fn v4(&mut self, address: u32) {
-        if let Some(counter) = self.v4.get_mut((address >> 8) as usize) {
+        let [first, second, third, _] = address.to_be_bytes();
+        let Some(counters) = self.v4.get_mut(usize::from(first)) else { return };
+        let counters = counters.get_or_insert_with(fresh);
+        if let Some(counter) = counters.get_mut(usize::from(u16::from_be_bytes([second, third]))) {
             *counter = counter.wrapping_add(1);
             if *counter == 0 {
                 *self.over.entry(address >> 8).or_default() += 1;
             }
-        }
-        if let Some(touched) = self.touched.get_mut((address >> 16) as usize) {
-            *touched = true;
         }
     }
 
@@ -75,9 +77,12 @@ impl Misses {
     pub(super) fn most(self, top: usize) -> Most {
         let mut most = Most { capped: !self.by_32.is_empty(), ..Most::default() };
         let mut heap = Top { heap: BinaryHeap::new(), top };
-        for ((upper, counters), touched) in (0u32..).zip(self.v4.chunks(1 << 8)).zip(&self.touched) {
-            if !touched {
-                // Not even looked at: memory that was never written takes none.
+        let counted =
+            (0u32..).zip(&self.v4).filter_map(|(first, counters)| Some((first, counters.as_ref()?)));
+        for (upper, counters) in
+            counted.flat_map(|(first, counters)| (first << 8..).zip(counters.chunks(1 << 8)))
+        {
+            if self.over.is_empty() && counters.iter().all(|count| *count == 0) {
                 continue;
             }
             let counters = (0u32..).zip(counters).filter_map(|(lower, count)| {
@@ -101,6 +106,14 @@ impl Misses {
         most.prefixes = heap.heap.into_sorted_vec().into_iter().map(|(_, prefix)| prefix).collect();
         most
     }
+}
+
+/// Counters that have counted nothing. Apart, as there are few.
+#[cold]
+fn fresh() -> Counters {
+    let zeros = vec![0; 1 << 16].into_boxed_slice();
+    // They are so many.
+    zeros.try_into().unwrap_or_else(|_| Box::new([0; 1 << 16]))
 }
 
 /// A prefix and the requests out of it that no entry covers.
@@ -231,7 +244,7 @@ mod tests {
     fn a_counter_that_overflows_is_not_wrong() {
         let mut misses = Misses::default();
         misses.v4(7);
-        misses.v4[0] = u16::MAX;
+        misses.v4[0].as_mut().unwrap()[0] = u16::MAX;
         misses.v4(7);
         misses.v4(7);
         assert_eq!(told(misses), [("0.0.0.0/24".to_owned(), (1 << 16) + 1)]);
