@@ -45,9 +45,10 @@ impl Slots {
         self.answered.lock().unwrap_or_else(PoisonError::into_inner).insert(peer, answered);
     }
 
-    /// Lets living routers go first, though not for ever.
-    async fn after_the_living(&self) {
-        if *self.living.borrow() > 0 {
+    /// Before a poll: a router that was silent when last asked lets the living go first, though
+    /// not for ever.
+    pub(super) async fn turn(&self, peer: SocketAddr) {
+        if self.has_answered(peer) == Some(false) && *self.living.borrow() > 0 {
             // Neither the time's end nor that of the count, which does not come, is a fault.
             let _ = timeout(self.courtesy, self.living.subscribe().wait_for(|living| *living == 0)).await;
         }
@@ -83,26 +84,19 @@ impl Drop for Living {
 pub(super) struct Slot {
     slots: Option<Arc<Slots>>,
     held: Option<(OwnedSemaphorePermit, Living)>,
-    /// Whether something was asked in this poll.
-    begun: bool,
 }
 
 impl Slot {
     /// A claim; where there are no slots, nobody waits.
     pub(super) fn new(slots: Option<Arc<Slots>>) -> Self {
-        Self { slots, held: None, begun: false }
+        Self { slots, held: None }
     }
 
     /// Before something is sent for the first time: a router that answered before waits for a
-    /// slot; one that was silent goes without, behind the living, once a poll; one that was
-    /// never asked goes without, and at once.
+    /// slot, one that is not known to answer is asked without.
     pub(super) async fn ask(&mut self, peer: SocketAddr) {
-        let Some(slots) = &self.slots else { return };
-        let begun = std::mem::replace(&mut self.begun, true);
-        match slots.has_answered(peer) {
-            Some(true) => self.take().await,
-            Some(false) if !begun => slots.after_the_living().await,
-            _ => {}
+        if self.slots.as_ref().is_some_and(|slots| slots.has_answered(peer) == Some(true)) {
+            self.take().await;
         }
     }
 
@@ -193,26 +187,27 @@ mod tests {
     #[tokio::test]
     async fn who_was_silent_is_asked_behind_the_living() {
         let slots = known(COURTESY);
-        assert!(at_once(claim(&slots).ask(QUIET)), "nobody else is there");
+        assert!(at_once(slots.turn(QUIET)), "nobody else is there");
         let (mut one, mut other) = (claim(&slots), claim(&slots));
         assert!(at_once(one.ask(LIVELY)));
-        assert!(!at_once(claim(&slots).ask(QUIET)), "one is talked with");
+        assert!(!at_once(slots.turn(QUIET)), "one is talked with");
         let mut waiting = Box::pin(other.ask(LIVELY));
         assert!(!at_once(&mut waiting));
         drop(one);
-        assert!(!at_once(claim(&slots).ask(QUIET)), "one waits for the slot that is free");
+        assert!(!at_once(slots.turn(QUIET)), "one waits for the slot that is free");
         assert!(at_once(waiting));
         drop(other);
-        assert!(at_once(claim(&slots).ask(QUIET)));
+        assert!(at_once(slots.turn(QUIET)));
         assert_eq!(slots.free.available_permits(), 1);
     }
 
     #[tokio::test]
     async fn the_last_of_the_living_wakes_who_was_silent() {
         let slots = known(FOR_EVER * 60);
-        let (mut one, mut silent) = (claim(&slots), claim(&slots));
+        let mut one = claim(&slots);
         assert!(at_once(one.ask(LIVELY)));
-        let asked = tokio::spawn(async move { silent.ask(QUIET).await });
+        let silent = Arc::clone(&slots);
+        let asked = tokio::spawn(async move { silent.turn(QUIET).await });
         while slots.living.receiver_count() == 0 {
             assert!(!asked.is_finished(), "it waits for nobody");
             tokio::task::yield_now().await;
@@ -224,9 +219,9 @@ mod tests {
     #[tokio::test]
     async fn who_was_silent_is_asked_though_the_living_have_no_end() {
         let slots = known(Duration::from_millis(1));
-        let (mut living, mut silent) = (claim(&slots), claim(&slots));
+        let mut living = claim(&slots);
         assert!(at_once(living.ask(LIVELY)));
-        timeout(FOR_EVER, silent.ask(QUIET)).await.unwrap();
+        timeout(FOR_EVER, slots.turn(QUIET)).await.unwrap();
         assert_eq!(*slots.living.borrow(), 1);
     }
 
@@ -238,7 +233,7 @@ mod tests {
         // Dropped as soon as it has to wait.
         assert!(!at_once(other.ask(LIVELY)));
         drop(one);
-        assert!(at_once(claim(&slots).ask(QUIET)));
+        assert!(at_once(slots.turn(QUIET)));
     }
 
     #[tokio::test]
@@ -249,7 +244,7 @@ mod tests {
         let mut waiting = Box::pin(other.ask(LIVELY));
         assert!(!at_once(&mut waiting));
         let new = SocketAddr::new(QUIET.ip(), 3);
-        assert!(at_once(claim(&slots).ask(new)));
+        assert!(at_once(slots.turn(new)) && at_once(claim(&slots).ask(new)));
     }
 
     #[tokio::test]
@@ -260,21 +255,12 @@ mod tests {
         drop(back);
         assert!(at_once(one.ask(LIVELY)));
         let mut back = claim(&slots);
+        assert!(at_once(slots.turn(QUIET)), "it lets nobody go first any more");
         let mut waiting = Box::pin(back.ask(QUIET));
         assert!(!at_once(&mut waiting));
         drop(one);
         assert!(at_once(waiting));
         assert_eq!(slots.free.available_permits(), 0, "it has the slot");
-    }
-
-    #[tokio::test]
-    async fn a_poll_waits_for_the_living_before_its_first_question_alone() {
-        let slots = known(COURTESY);
-        let (mut one, mut dying) = (claim(&slots), claim(&slots));
-        assert!(at_once(dying.ask(QUIET)) && at_once(dying.answered(QUIET)));
-        dying.silent(QUIET);
-        assert!(at_once(one.ask(LIVELY)));
-        assert!(at_once(dying.ask(QUIET)));
     }
 
     #[test]
