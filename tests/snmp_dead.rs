@@ -6,7 +6,6 @@ mod support;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
@@ -123,50 +122,6 @@ async fn a_silent_router_takes_no_slot_from_one_that_answers() {
     }
     assert!(!waiting.is_finished());
     waiting.abort();
-}
-
-#[tokio::test]
-async fn a_router_that_was_silent_is_asked_behind_those_that_answer() {
-    let mute = Arc::new(AtomicBool::new(false));
-    let dead = Scripted::start(|_| Vec::new()).await;
-    let alive = Scripted::start({
-        let mute = Arc::clone(&mute);
-        move |message| match mute.load(Ordering::Relaxed) {
-            true => Vec::new(),
-            false => vec![Act::Send(objects().answer(&wire::request(message)))],
-        }
-    })
-    .await;
-    let transport = Transport::new().unwrap().limited(4);
-    let quick = Limits { timeout: QUICK, retries: 0, ..Limits::default() };
-    assert_silent(&poll(&transport, asked(dead.address(), v2c(), quick)).await);
-    poll(&transport, asked(alive.address(), v2c(), Limits::default())).await;
-    // From here on the living one is being talked with, for half an hour.
-    mute.store(true, Ordering::Relaxed);
-    let patient = Duration::from_secs(600);
-    let limits = Limits { timeout: patient, retries: 0, deadline: patient * 3, ..Limits::default() };
-    let poll_of = |agent: &Scripted| {
-        let (transport, request) = (transport.clone(), asked(agent.address(), v2c(), limits));
-        tokio::spawn(async move { poll(&transport, request).await })
-    };
-    let before = alive.heard().len();
-    let living = poll_of(&alive);
-    while alive.heard().len() == before {
-        tokio::task::yield_now().await;
-    }
-    let begun = Instant::now();
-    let behind = poll_of(&dead);
-    for _ in 0..1000 {
-        tokio::task::yield_now().await;
-    }
-    // A second is the longest that it waits: a machine that stood still so long proves nothing.
-    let heard = dead.heard().len();
-    assert!(heard == 1 || begun.elapsed() >= Duration::from_secs(1), "asked {heard} times");
-    living.abort();
-    while dead.heard().len() < 2 {
-        tokio::task::yield_now().await;
-    }
-    behind.abort();
 }
 
 /// Five tables of two columns and three rows, and sysUpTime.

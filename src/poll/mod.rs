@@ -31,8 +31,6 @@ use system::System;
 
 /// Polls one BAS.
 pub async fn poll(transport: &Transport, request: Request) -> Polled {
-    // Before anything is made for it: of dead routers there may be thousands.
-    transport.turn(request.target.address).await;
     // What a poll keeps between its answers is large, and is not to be moved with each task.
     Box::pin(poll_now(transport, request)).await
 }

@@ -267,7 +267,7 @@ fn send_reason(error: &io::Error) -> Reason {
 }
 
 /// An IPv4 address in IPv6 clothes is reached by the IPv4 socket.
-pub(super) fn canonical(peer: SocketAddr) -> SocketAddr {
+fn canonical(peer: SocketAddr) -> SocketAddr {
     match peer.ip().to_canonical() {
         IpAddr::V4(ip) => SocketAddr::from((ip, peer.port())),
         IpAddr::V6(_) => peer,

@@ -19,7 +19,6 @@ use self::outbox::Letter;
 use self::sockets::Sockets;
 use self::switchboard::Switchboard;
 pub(super) use self::switchboard::{Pending, Sound};
-use super::exchange::canonical;
 use super::latency::Latencies;
 use super::pace::Paces;
 use super::slots::{Slot, Slots};
@@ -117,15 +116,6 @@ impl Transport {
     #[must_use]
     pub fn limited(&self, routers: usize) -> Self {
         Self { shared: Arc::clone(&self.shared), slots: Some(Arc::new(Slots::new(routers))) }
-    }
-
-    /// Waits, before a poll of a router that was silent when it was last asked, until no living
-    /// one is talked with or waits for its slot; a second at the most. Returns at once for any
-    /// other, and where the transport has no limit.
-    pub async fn turn(&self, router: SocketAddr) {
-        if let Some(slots) = &self.slots {
-            slots.turn(canonical(router)).await;
-        }
     }
 
     /// The claim of one poll to a slot.

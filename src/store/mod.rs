@@ -18,7 +18,7 @@
 //! | `acts`, `usage` | pins, drains, and who said so; how much of the pools is in use |
 //! | `groups`, `memory` | groups; what is remembered per BAS and by the guard |
 //! | `entries`, `current` | the rows of `entry`; those of the table of now |
-//! | `rows` | rows in bulk |
+//! | `rows`, `block` | rows in bulk; many of them in one statement |
 //! | `noted` | small changes of a large table, before they are entered into it |
 //! | `owned`, `whose` | who owns what in it, and no more |
 //! | `digest` | what a table adds up to |
@@ -28,6 +28,7 @@
 //! | `lock`, `owner`, `error` | the owner's lock; whose the files are; what can go wrong |
 
 mod acts;
+mod block;
 mod commit;
 mod current;
 mod digest;

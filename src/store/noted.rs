@@ -8,17 +8,19 @@
 //! a large change, and before history is dropped.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fmt::Write as _;
 use std::iter::Peekable;
 
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, SqliteConnection};
 
+use super::block::{Block, Value};
 use super::current::Kept;
 use super::digest::is_static;
 use super::entries;
 use super::error::Fault;
 use super::names::Names;
-use super::rows::{self, Put, named, range};
+use super::rows::{self, OPEN, Put, named, range};
 use super::whose::{Parts, Whose};
 use crate::address::Range;
 use crate::table::{Class, Entry, PoolName, PoolNames};
@@ -304,7 +306,7 @@ fn address(row: &SqliteRow, column: usize) -> Result<u128, Fault> {
     Ok(u128::from_be_bytes(octets))
 }
 
-/// Statements of rows, one behind the other.
+/// Statements one behind the other, with their values.
 #[derive(Default)]
 struct Several {
     sql: String,
@@ -312,80 +314,92 @@ struct Several {
 }
 
 impl Several {
-    /// Adds a statement of items of so many values each, made of their places; none where there
-    /// are no items.
-    fn add<T>(
-        &mut self,
-        items: &[T],
-        columns: usize,
-        statement: impl FnOnce(&str) -> String,
-        mut put: impl FnMut(&mut Put, &T),
-    ) {
-        if !items.is_empty() {
-            self.sql.push_str(&statement(&rows::places(items.len(), columns)));
-            items.iter().for_each(|item| put(&mut self.put, item));
-        }
-    }
-
     /// Executes them all; gives how many rows they wrote.
     async fn execute(self, conn: &mut SqliteConnection) -> Result<u64, Fault> {
         self.put.execute(conn, self.sql).await
     }
 }
 
-/// Notes the end of entries that `entry` has, exactly so.
+/// Notes the end of entries that `entry` has, exactly so, as `entries::SAME` has it.
 fn end_entered(writes: &mut Several, names: &mut Names, entries: &[&Entry], generation: i64) {
     if entries.is_empty() {
         return;
     }
-    let statement = |places: &str| {
-        format!(
-            "INSERT INTO ended SELECT ?, entry.space, entry.family, entry.first, entry.last, entry.owner, \
-             entry.bas, entry.pool, entry.pool_text, entry.vrf, entry.class, entry.from_gen \
-             FROM (VALUES {places}) AS v CROSS JOIN entry WHERE {};",
-            entries::SAME
-        )
-    };
+    let rows = entries.iter().map(|entry| {
+        let (owner, bas) = names.ids_of(entry);
+        [
+            Value::Address(entry.range.first_bits()),
+            Value::Number(names.id(&entry.space)),
+            Value::Number(entry.range.family().number().into()),
+            Value::Address(entry.range.last_bits()),
+            Value::Number(owner),
+            bas.into(),
+            Value::Octets(entry.pool.raw()),
+            Value::Number(names.id(&entry.vrf)),
+            Value::Number(is_static(entry.class).into()),
+        ]
+    });
+    let block = Block::new(rows.collect());
+    let (values, [first, space, family, last, owner, bas, pool, vrf, origin]) =
+        (block.values(), block.columns());
+    let _ = write!(
+        writes.sql,
+        "INSERT INTO ended SELECT ?, entry.space, entry.family, entry.first, entry.last, entry.owner, \
+         entry.bas, entry.pool, entry.pool_text, entry.vrf, entry.class, entry.from_gen \
+         FROM {values} CROSS JOIN entry WHERE entry.to_gen = {OPEN} AND entry.first = {first} \
+         AND entry.space = {space} AND entry.family = {family} AND entry.last = {last} \
+         AND entry.owner = {owner} AND entry.bas IS {bas} AND entry.pool = {pool} AND entry.vrf = {vrf} \
+         AND (entry.class IN (0, 3)) = {origin};"
+    );
     writes.put.value(generation);
-    writes.add(entries, 9, statement, |put, entry| entries::put_same(put, names, entry));
+    block.put_values(&mut writes.put);
+    block.put_common(&mut writes.put);
 }
 
 /// Notes the end of rows that only began since.
 fn end_begun(writes: &mut Several, begun: &[(Key, Begun)], generation: i64) {
-    let head = "INSERT INTO ended (to_gen, space, family, first, last, owner, bas, pool, pool_text, vrf, \
-                class, from_gen)";
-    writes.add(
-        begun,
-        12,
-        |places| format!("{head} VALUES {places};"),
-        |put, (key, row)| {
-            put.value(generation);
-            put_begun(put, *key, row);
-        },
-    );
+    insert(writes, "ended", begun, generation);
 }
 
 /// Notes rows that begin.
 fn begin(writes: &mut Several, begun: &[(Key, Begun)]) {
-    let head = "INSERT INTO begun (space, family, first, last, owner, bas, pool, pool_text, vrf, class, \
-                from_gen)";
-    writes.add(
-        begun,
-        11,
-        |places| format!("{head} VALUES {places};"),
-        |put, (key, row)| {
-            put_begun(put, *key, row);
-        },
-    );
+    insert(writes, "begun", begun, OPEN);
 }
 
-fn put_begun(put: &mut Put, (space, ..): Key, row: &Begun) {
-    put.value(space);
-    rows::put_range(put, row.range);
-    put.value(row.owner);
-    put.value(row.bas);
-    rows::put_pool(put, &row.pool);
-    put.value(row.vrf);
-    put.value(i64::from(row.class.number()));
-    put.value(row.from);
+/// Inserts rows into a table; `to_gen` is none of a row that goes on.
+fn insert(writes: &mut Several, table: &str, begun: &[(Key, Begun)], to: i64) {
+    if begun.is_empty() {
+        return;
+    }
+    let block = Block::new(begun.iter().map(values_of).collect());
+    let (end, to) = if to == OPEN { ("", None) } else { (", to_gen", Some(to)) };
+    let _ = write!(
+        writes.sql,
+        "INSERT INTO {table} (first, space, family, last, owner, bas, pool, pool_text, vrf, class, \
+         from_gen{end}) SELECT {}{} FROM {};",
+        block.columns().join(", "),
+        if to.is_some() { ", ?" } else { "" },
+        block.values()
+    );
+    block.put_common(&mut writes.put);
+    if let Some(to) = to {
+        writes.put.value(to);
+    }
+    block.put_values(&mut writes.put);
+}
+
+fn values_of(((space, family, first), row): &(Key, Begun)) -> [Value<'_>; 11] {
+    [
+        Value::Address(*first),
+        Value::Number(*space),
+        Value::Number((*family).into()),
+        Value::Address(row.range.last_bits()),
+        Value::Number(row.owner),
+        row.bas.into(),
+        Value::Octets(row.pool.raw()),
+        rows::text_of(&row.pool).map_or(Value::Null, Value::Text),
+        Value::Number(row.vrf),
+        Value::Number(row.class.number().into()),
+        Value::Number(row.from),
+    ]
 }

@@ -143,14 +143,19 @@ pub(super) fn put_range(put: &mut Put, range: Range) {
     put.value(range.last_bits().to_be_bytes().to_vec());
 }
 
-/// Puts a pool's octets and its text; no text where the octets alone tell it.
+/// Puts a pool's octets and its text.
 pub(super) fn put_pool(put: &mut Put, pool: &PoolName) {
     put.value(pool.raw());
+    put.value(text_of(pool));
+}
+
+/// A pool's text; none where the octets alone tell it.
+pub(super) fn text_of(pool: &PoolName) -> Option<&str> {
     let plain = match std::str::from_utf8(pool.raw()) {
         Ok(text) => text == pool.text(),
         Err(_) => PoolName::new(pool.raw()).text() == pool.text(),
     };
-    put.value(if plain { None } else { Some(pool.text()) });
+    if plain { None } else { Some(pool.text()) }
 }
 
 /// A range of the database.
