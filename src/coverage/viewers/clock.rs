@@ -68,13 +68,15 @@ fn epoch(text: &[u8]) -> Option<i64> {
     if !fraction.iter().all(u8::is_ascii_digit) {
         return None;
     }
+    // Of any other length it is no time, and may be beyond all numbers.
+    let parts = match length {
+        9..=10 => 1,
+        13 => 1000,
+        16 => 1_000_000,
+        _ => return None,
+    };
     let number = text.get(..length)?.iter().fold(0, |n, digit| n * 10 + i64::from(digit - b'0'));
-    match length {
-        9..=10 => Some(number),
-        13 => Some(number / 1000),
-        16 => Some(number / 1_000_000),
-        _ => None,
-    }
+    Some(number / parts)
 }
 
 /// `hh:mm:ss` at a place.
@@ -151,6 +153,7 @@ mod tests {
             "2025-10-10",
             "12",
             "17600973360",
+            "17600973360000000000000",
             "1760097336x",
             "2025-10-10T25:00:00Z",
         ] {
