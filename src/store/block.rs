@@ -46,13 +46,18 @@ impl<'v, const N: usize> Block<'v, N> {
         Self { rows, differ }
     }
 
+    /// The same, as if all columns differed.
+    pub(super) const fn row_by_row(rows: Vec<[Value<'v>; N]>) -> Self {
+        Self { rows, differ: [true; N] }
+    }
+
     /// `VALUES` of what differs, as `v`.
     pub(super) fn values(&self) -> String {
         let columns = self.differ.iter().filter(|differs| **differs).count();
         format!("(VALUES {}) AS v", rows::places(self.rows.len(), columns))
     }
 
-    /// Each column: of `v`, or a value to be put.
+    /// Each column: of `v`, or a value to be put. The sign says that no index can be made of `v`.
     pub(super) fn columns(&self) -> [String; N] {
         let mut of_v = 0;
         self.differ.map(|differs| match differs {

@@ -2,6 +2,7 @@
 
 use sqlx::SqliteConnection;
 
+use super::block::{Block, Value};
 use super::digest;
 use super::error::Fault;
 use super::names::Names;
@@ -35,26 +36,31 @@ pub(super) async fn insert_entries(
     .await
 }
 
-/// Which valid row of `entry` is a row of `v`, exactly so. Of its class only the origin counts:
-/// a router's claim may go stale and fresh again without a change.
-///
-/// The signs say that no index can be made of the values: the other way round, each of all
-/// the entries that are valid would be looked up among these few.
-pub(super) const SAME: &str = "entry.to_gen = 9223372036854775807 \
-     AND entry.space = +v.column1 AND entry.family = +v.column2 AND entry.first = +v.column3 \
-     AND entry.last = +v.column4 AND entry.owner = +v.column5 AND entry.bas IS +v.column6 \
-     AND entry.pool = +v.column7 AND entry.vrf = +v.column8 AND (entry.class IN (0, 3)) = +v.column9";
-
-/// Puts the nine values of such a row.
-pub(super) fn put_same(put: &mut Put, names: &mut Names, entry: &Entry) {
+/// What tells whether a valid row of `entry` is an entry, exactly so. Of its class only the
+/// origin counts: a router's claim may go stale and fresh again without a change.
+pub(super) fn same_of<'e>(names: &mut Names, entry: &'e Entry) -> [Value<'e>; 9] {
     let (owner, bas) = names.ids_of(entry);
-    put.value(names.id(&entry.space));
-    put_range(put, entry.range);
-    put.value(owner);
-    put.value(bas);
-    put.value(entry.pool.raw());
-    put.value(names.id(&entry.vrf));
-    put.value(i64::from(digest::is_static(entry.class)));
+    [
+        Value::Address(entry.range.first_bits()),
+        Value::Number(names.id(&entry.space)),
+        Value::Number(entry.range.family().number().into()),
+        Value::Address(entry.range.last_bits()),
+        Value::Number(owner),
+        bas.into(),
+        Value::Octets(entry.pool.raw()),
+        Value::Number(names.id(&entry.vrf)),
+        Value::Number(digest::is_static(entry.class).into()),
+    ]
+}
+
+/// That it is, of the columns of such values.
+pub(super) fn is_same([first, space, family, last, owner, bas, pool, vrf, origin]: &[String; 9]) -> String {
+    format!(
+        "entry.to_gen = {OPEN} AND entry.first = {first} AND entry.space = {space} \
+         AND entry.family = {family} AND entry.last = {last} AND entry.owner = {owner} \
+         AND entry.bas IS {bas} AND entry.pool = {pool} AND entry.vrf = {vrf} \
+         AND (entry.class IN (0, 3)) = {origin}"
+    )
 }
 
 /// Ends the validity of entries at a generation.
@@ -68,11 +74,14 @@ pub(super) async fn close_entries(
     generation: i64,
 ) -> Result<(), Fault> {
     for batch in entries.chunks(BATCH) {
-        let sql =
-            format!("UPDATE entry SET to_gen = ? FROM (VALUES {}) AS v WHERE {SAME}", places(batch.len(), 9));
+        // Row by row, also what is the same in all: else each of all the entries that are valid
+        // might be looked up among these few.
+        let block = Block::row_by_row(batch.iter().map(|entry| same_of(names, entry)).collect());
+        let (values, same) = (block.values(), is_same(&block.columns()));
         let mut put = Put::default();
         put.value(generation);
-        batch.iter().for_each(|entry| put_same(&mut put, names, entry));
+        block.put_values(&mut put);
+        let sql = format!("UPDATE entry SET to_gen = ? FROM {values} WHERE {same}");
         let closed = put.execute(conn, sql).await?;
         if closed != batch.len() as u64 {
             let detail = format!("of {} entries to be ended it has {closed}", batch.len());

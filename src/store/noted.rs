@@ -20,7 +20,7 @@ use super::digest::is_static;
 use super::entries;
 use super::error::Fault;
 use super::names::Names;
-use super::rows::{self, OPEN, Put, named, range};
+use super::rows::{self, Put, named, range};
 use super::whose::{Parts, Whose};
 use crate::address::Range;
 use crate::table::{Class, Entry, PoolName, PoolNames};
@@ -138,8 +138,8 @@ impl Noted {
         // In one go: to hand a statement over to SQLite's thread takes as long as twenty rows.
         let mut writes = Several::default();
         end_entered(&mut writes, names, &entered, generation);
-        end_begun(&mut writes, &begun, generation);
-        begin(&mut writes, &fresh);
+        insert(&mut writes, "ended", &begun, Some(generation));
+        insert(&mut writes, "begun", &fresh, None);
         if writes.execute(conn).await? != (closed.len() + opened.len()) as u64 {
             return Err(Fault::OutOfStep("an entry to be ended is not there".to_owned()));
         }
@@ -233,7 +233,7 @@ impl Begun {
         }
     }
 
-    /// Whether it is this entry, as `entries::SAME` asks it of the rows of `entry`.
+    /// Whether it is this entry, as `entries::is_same` asks it of the rows of `entry`.
     fn is(&self, entry: &Entry, names: &mut Names) -> bool {
         self.range == entry.range
             && (self.owner, self.bas) == names.ids_of(entry)
@@ -320,65 +320,36 @@ impl Several {
     }
 }
 
-/// Notes the end of entries that `entry` has, exactly so, as `entries::SAME` has it.
+/// Notes the end of entries that `entry` has, exactly so.
 fn end_entered(writes: &mut Several, names: &mut Names, entries: &[&Entry], generation: i64) {
     if entries.is_empty() {
         return;
     }
-    let rows = entries.iter().map(|entry| {
-        let (owner, bas) = names.ids_of(entry);
-        [
-            Value::Address(entry.range.first_bits()),
-            Value::Number(names.id(&entry.space)),
-            Value::Number(entry.range.family().number().into()),
-            Value::Address(entry.range.last_bits()),
-            Value::Number(owner),
-            bas.into(),
-            Value::Octets(entry.pool.raw()),
-            Value::Number(names.id(&entry.vrf)),
-            Value::Number(is_static(entry.class).into()),
-        ]
-    });
-    let block = Block::new(rows.collect());
-    let (values, [first, space, family, last, owner, bas, pool, vrf, origin]) =
-        (block.values(), block.columns());
+    let block = Block::new(entries.iter().map(|entry| entries::same_of(names, entry)).collect());
+    let (values, same) = (block.values(), entries::is_same(&block.columns()));
     let _ = write!(
         writes.sql,
         "INSERT INTO ended SELECT ?, entry.space, entry.family, entry.first, entry.last, entry.owner, \
          entry.bas, entry.pool, entry.pool_text, entry.vrf, entry.class, entry.from_gen \
-         FROM {values} CROSS JOIN entry WHERE entry.to_gen = {OPEN} AND entry.first = {first} \
-         AND entry.space = {space} AND entry.family = {family} AND entry.last = {last} \
-         AND entry.owner = {owner} AND entry.bas IS {bas} AND entry.pool = {pool} AND entry.vrf = {vrf} \
-         AND (entry.class IN (0, 3)) = {origin};"
+         FROM {values} CROSS JOIN entry WHERE {same};"
     );
     writes.put.value(generation);
     block.put_values(&mut writes.put);
     block.put_common(&mut writes.put);
 }
 
-/// Notes the end of rows that only began since.
-fn end_begun(writes: &mut Several, begun: &[(Key, Begun)], generation: i64) {
-    insert(writes, "ended", begun, generation);
-}
-
-/// Notes rows that begin.
-fn begin(writes: &mut Several, begun: &[(Key, Begun)]) {
-    insert(writes, "begun", begun, OPEN);
-}
-
-/// Inserts rows into a table; `to_gen` is none of a row that goes on.
-fn insert(writes: &mut Several, table: &str, begun: &[(Key, Begun)], to: i64) {
+/// Notes rows that only began since: that they ended, or that they begin.
+fn insert(writes: &mut Several, table: &str, begun: &[(Key, Begun)], to: Option<i64>) {
     if begun.is_empty() {
         return;
     }
     let block = Block::new(begun.iter().map(values_of).collect());
-    let (end, to) = if to == OPEN { ("", None) } else { (", to_gen", Some(to)) };
+    let (end, value) = if to.is_some() { (", to_gen", ", ?") } else { ("", "") };
     let _ = write!(
         writes.sql,
         "INSERT INTO {table} (first, space, family, last, owner, bas, pool, pool_text, vrf, class, \
-         from_gen{end}) SELECT {}{} FROM {};",
+         from_gen{end}) SELECT {}{value} FROM {};",
         block.columns().join(", "),
-        if to.is_some() { ", ?" } else { "" },
         block.values()
     );
     block.put_common(&mut writes.put);

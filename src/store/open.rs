@@ -39,7 +39,7 @@ impl Default for Settings {
             wal_limit: 64 << 20,
             // Of fewer, most pages of the table are touched by a few hundred changes anyway.
             noted_from: 50_000,
-            // Read beside the table in a few milliseconds, entered in some fifty.
+            // A commit that enters so many takes some 50 ms more.
             noted_most: 4096,
         }
     }
