@@ -93,12 +93,12 @@ pub async fn collect(
     let mut running = Running::on(fleet.runtime());
     for job in jobs {
         let (fleet, slots) = (fleet.clone(), Arc::clone(&slots));
-        running.spawn(async move {
+        let silent = job.silent;
+        let poll = async move {
             let _slot = slots.acquire().await;
-            let scheduled = job.scheduled;
-            let polled = fleet.poll(job).await;
-            Arrived { polled, scheduled, at: Timestamp::now() }
-        });
+            fleet.arrive(job).await
+        };
+        if silent { running.spawn_behind(poll) } else { running.spawn(poll) }
     }
     let mut arrived = Vec::new();
     while let Some(result) = running.next().await {

@@ -9,6 +9,7 @@ use jiff::Timestamp;
 use tokio::runtime::Handle;
 use tokio::time::timeout;
 
+use super::Arrived;
 use super::clones::Engines;
 use crate::config::{Bas, Config, Descriptor, Endpoint, INTERNET, Polling, Space};
 use crate::mib::{Encoding, Fault, Library};
@@ -39,7 +40,10 @@ pub struct Job {
     pub endpoint: Endpoint,
     /// Whether the poll counts as one of the schedule's.
     pub scheduled: bool,
-    pub(super) request: Request,
+    /// Whether the router was silent when it was last polled: then all others go first.
+    pub silent: bool,
+    /// In memory of its own: a job is moved some times before it begins.
+    pub(super) request: Box<Request>,
 }
 
 impl Job {
@@ -120,7 +124,8 @@ impl Fleet {
         let mut request = self.request(bas.name.clone(), polling, choice, filter, remembered, now)?;
         request.target.engine.clone_from(&memory.engine);
         request.group_as_vrf = bas.group_as_vrf;
-        Some(Job { name: bas.name.clone(), endpoint: bas.address.clone(), scheduled, request })
+        let silent = was_silent(memory);
+        Some(Job { name: bas.name.clone(), endpoint: bas.address.clone(), scheduled, silent, request })
     }
 
     /// A poll of any router, of which nothing is remembered.
@@ -135,7 +140,7 @@ impl Fleet {
         let name = Name::from(name);
         let request =
             self.request(name.clone(), polling, choice, Filter::default(), Remembered::default(), now)?;
-        Some(Job { name, endpoint, scheduled: false, request })
+        Some(Job { name, endpoint, scheduled: false, silent: false, request })
     }
 
     fn request(
@@ -146,9 +151,9 @@ impl Fleet {
         filter: Filter,
         remembered: Remembered,
         now: Timestamp,
-    ) -> Option<Request> {
+    ) -> Option<Box<Request>> {
         let nowhere = SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0));
-        Some(Request {
+        Some(Box::new(Request {
             name,
             target: Target {
                 address: nowhere,
@@ -166,7 +171,7 @@ impl Fleet {
             filter,
             spaces: Arc::clone(&self.spaces),
             now,
-        })
+        }))
     }
 
     /// Takes over which address of each name answered last, and which engines were heard.
@@ -174,6 +179,13 @@ impl Fleet {
         self.last = Arc::clone(&earlier.last);
         self.engines = Arc::clone(&earlier.engines);
         self
+    }
+
+    /// Polls, and notes when that ended.
+    pub(crate) async fn arrive(&self, job: Job) -> Arrived {
+        let scheduled = job.scheduled;
+        let polled = self.poll(job).await;
+        Arrived { polled, scheduled, at: Timestamp::now() }
     }
 
     /// Polls. A name is resolved now; while it cannot be, the address that answered last
@@ -285,6 +297,12 @@ fn is_unreached(polled: &Polled) -> bool {
             polled.reason,
             Some(Fault::Snmp(Reason::Timeout | Reason::Unreachable | Reason::SendFailed | Reason::Deadline))
         )
+}
+
+/// Whether the last poll heard nothing of the router.
+fn was_silent(memory: &Memory) -> bool {
+    let silences = [Reason::Timeout, Reason::Unreachable].map(|reason| Fault::Snmp(reason).as_str());
+    silences.contains(&&*memory.reason)
 }
 
 /// The addresses of an endpoint.

@@ -4,6 +4,7 @@
 //! sysUpTime is read first and last, with the system group and with the last piece of the last
 //! table: if it went back, the router restarted and nothing that was read is believed. Only a table that was read to its end can remove anything.
 
+mod aside;
 mod detect;
 mod greet;
 mod opening;
@@ -30,12 +31,12 @@ use crate::table::Name;
 use system::System;
 
 /// Polls one BAS.
-pub async fn poll(transport: &Transport, request: Request) -> Polled {
+pub fn poll(transport: &Transport, request: impl Into<Box<Request>>) -> impl Future<Output = Polled> + Send {
     // What a poll keeps between its answers is large, and is not to be moved with each task.
-    Box::pin(poll_now(transport, request)).await
+    Box::pin(poll_now(transport, request.into()))
 }
 
-async fn poll_now(transport: &Transport, request: Request) -> Polled {
+async fn poll_now(transport: &Transport, request: Box<Request>) -> Polled {
     let begun = Instant::now();
     let mut session = Session::new(transport, request.target.clone());
     let mut polled = Polled::new(&request);
@@ -86,7 +87,9 @@ async fn run(session: &mut Session, request: &Request, polled: &mut Polled) -> R
     let opened = opened.filter(|opened| opened.descriptor.name() == chosen.descriptor.name());
     let tables = Box::pin(tables::read(session, request, &chosen.descriptor, ours, opened)).await;
     let still_up = system.still_up(session, &request.context, begun.elapsed()).await;
-    polled.fill(request, &chosen.descriptor, tables.decode(&chosen.descriptor, request));
+    aside::aside(tables.rows(), || {
+        polled.fill(request, &chosen.descriptor, tables.decode(&chosen.descriptor, request));
+    });
     still_up
 }
 
@@ -105,7 +108,8 @@ async fn meet(session: &mut Session, request: &Request) -> Result<System, Stop> 
     })?;
     let unknown = matches!(request.choice, Choice::Auto(_)) && request.remembered.detection.is_none();
     if system.object_id.is_none() && unknown && *context != Context::default() {
-        return Ok(system.or_default(session).await);
+        // Most routers tell it at once, and are not to keep room for this.
+        return Ok(Box::pin(system.or_default(session)).await);
     }
     Ok(system)
 }

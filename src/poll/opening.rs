@@ -26,7 +26,7 @@ pub(super) struct Opened {
 
 /// Asks for the system group and the table that had the most rows. None where the router is
 /// not known well enough, or does not answer that: then the poll begins step by step.
-pub(super) async fn open(session: &mut Session, request: &Request) -> Option<Opened> {
+pub(super) async fn open(session: &mut Session, request: &Request) -> Option<Box<Opened>> {
     let descriptor = expected(request)?;
     let tables =
         descriptor.tables().enumerate().map(|(at, table)| (at, table, learnt(request, table.name())));
@@ -35,7 +35,7 @@ pub(super) async fn open(session: &mut Session, request: &Request) -> Option<Ope
     let (begun, before) = (Instant::now(), session.cost().requests);
     let (context, max_rows) = (&request.context, table.max_rows());
     let (objects, columns, together) = (System::objects(), table.columns(), table.together());
-    let opening = session.opening(context, &objects, &columns, learnt, max_rows, &together);
+    let opening = session.opening(context, objects, &columns, learnt, max_rows, &together);
     let opening = Box::pin(opening).await.ok()?;
     let system = System::of(opening.values);
     // What hides itself here may show itself to a GET.
@@ -44,7 +44,8 @@ pub(super) async fn open(session: &mut Session, request: &Request) -> Option<Ope
     }
     let requests = session.cost().requests.saturating_sub(before);
     let spent = Spent { requests, duration: begun.elapsed() };
-    Some(Opened { system, at, table: opening.table, spent, descriptor: Arc::clone(descriptor) })
+    let descriptor = Arc::clone(descriptor);
+    Some(Box::new(Opened { system, at, table: opening.table, spent, descriptor }))
 }
 
 /// The descriptor that the router had last time, or is to have.

@@ -2,23 +2,38 @@
 
 use std::collections::VecDeque;
 use std::pin::Pin;
+use std::time::Duration;
 
 use tokio::runtime::Handle;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::task::{JoinError, JoinSet, yield_now};
+use tokio::time::{Instant, sleep_until};
 use tokio_util::task::AbortOnDropHandle;
+
+/// How long one that stands behind lets the others go first.
+const PATIENCE: Duration = Duration::from_secs(1);
+/// So many of those that stand behind begin at a time: others may have come meanwhile.
+const PORTION: usize = 32;
+/// From so many that ended on, no others are waited for.
+const HANDFUL: usize = 256;
 
 type Work<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 type Ended<T> = Vec<Result<T, JoinError>>;
 
+/// One that is to run.
+struct Start<T> {
+    poll: Work<T>,
+    behind: bool,
+}
+
 /// Polls that run where the routers' answers are read, and end where they are waited for.
 ///
 /// What one thread tells another wakes that up, which may cost as much as the whole poll. So
-/// those that ended on one batch of answers are handed over together. Dropping it breaks off
+/// those that ended shortly after each other are handed over together. Dropping it breaks off
 /// what runs.
 #[derive(Debug)]
 pub struct Running<T> {
-    start: UnboundedSender<Work<T>>,
+    start: UnboundedSender<Start<T>>,
     ended: UnboundedReceiver<Ended<T>>,
     /// What was handed over and not asked for yet.
     here: VecDeque<Result<T, JoinError>>,
@@ -29,17 +44,32 @@ pub struct Running<T> {
 impl<T: Send + 'static> Running<T> {
     /// None yet; they are to run on `runtime`.
     pub fn on(runtime: &Handle) -> Self {
+        Self::patient(runtime, PATIENCE)
+    }
+
+    fn patient(runtime: &Handle, patience: Duration) -> Self {
         let (start, starting) = unbounded_channel();
         let (ending, ended) = unbounded_channel();
-        let gathering = AbortOnDropHandle::new(runtime.spawn(gather(starting, ending)));
+        let gathering = AbortOnDropHandle::new(runtime.spawn(gather(starting, ending, patience)));
         Self { start, ended, here: VecDeque::new(), len: 0, _gathering: gathering }
     }
 
     /// Starts one.
     pub fn spawn(&mut self, poll: impl Future<Output = T> + Send + 'static) {
+        self.start(Box::pin(poll), false);
+    }
+
+    /// Starts one that lets all others go first, for a second at most. Of a router that was
+    /// silent when it was last asked: what is said to it is most likely said in vain, and a
+    /// thousand such words are not to keep a living one waiting.
+    pub fn spawn_behind(&mut self, poll: impl Future<Output = T> + Send + 'static) {
+        self.start(Box::pin(poll), true);
+    }
+
+    fn start(&mut self, poll: Work<T>, behind: bool) {
         // Where they run nothing else ends the gathering: then the runtime itself has ended,
         // and `next` says that there are none.
-        if self.start.send(Box::pin(poll)).is_ok() {
+        if self.start.send(Start { poll, behind }).is_ok() {
             self.len += 1;
         }
     }
@@ -74,35 +104,65 @@ impl<T: Send + 'static> Running<T> {
 
 /// Runs what is to be started, and hands over what ended.
 async fn gather<T: Send + 'static>(
-    mut starting: UnboundedReceiver<Work<T>>,
+    mut starting: UnboundedReceiver<Start<T>>,
     ending: UnboundedSender<Ended<T>>,
+    patience: Duration,
 ) {
-    let mut running = JoinSet::new();
+    let (mut ahead, mut behind) = (JoinSet::new(), JoinSet::new());
+    // Not even begun: a poll that runs keeps some kilobytes.
+    let mut waiting: VecDeque<(Instant, Work<T>)> = VecDeque::new();
     loop {
-        tokio::select! {
-            Some(ended) = running.join_next() => {
-                // The others that have their answers go first.
-                yield_now().await;
-                let mut all = vec![ended];
-                all.extend(std::iter::from_fn(|| running.try_join_next()));
-                if ending.send(all).is_err() {
-                    return;
+        let (nobody_ahead, until) = (ahead.is_empty(), waiting.front().map(|(until, _)| *until));
+        let ended = tokio::select! {
+            biased;
+            start = starting.recv() => {
+                match start {
+                    Some(Start { poll, behind: true }) => waiting.push_back((Instant::now() + patience, poll)),
+                    Some(Start { poll, behind: false }) => _ = ahead.spawn(poll),
+                    None => return,
                 }
+                continue;
             }
-            start = starting.recv() => match start {
-                Some(poll) => {
-                    running.spawn(poll);
-                }
-                None => return,
-            },
+            Some(ended) = ahead.join_next() => with_others(ended, &mut ahead).await,
+            Some(ended) = behind.join_next() => with_others(ended, &mut behind).await,
+            () = their_turn(nobody_ahead, until) => {
+                let portion = waiting.len().min(PORTION);
+                waiting.drain(..portion).for_each(|(_, poll)| _ = behind.spawn(poll));
+                continue;
+            }
+        };
+        if ending.send(ended).is_err() {
+            return;
         }
     }
+}
+
+/// Waits until those that stand behind may begin, the first of which is patient until then;
+/// for ever where there is none.
+async fn their_turn(nobody_ahead: bool, until: Option<Instant>) {
+    match until {
+        Some(_) if nobody_ahead => yield_now().await,
+        Some(until) => sleep_until(until).await,
+        None => std::future::pending().await,
+    }
+}
+
+/// One that ended, and the others that end while the thread has answers to read.
+async fn with_others<T: 'static>(ended: Result<T, JoinError>, running: &mut JoinSet<T>) -> Ended<T> {
+    let mut all = vec![ended];
+    let mut before = 0;
+    while before < all.len() && all.len() < HANDFUL {
+        before = all.len();
+        yield_now().await;
+        all.extend(std::iter::from_fn(|| running.try_join_next()));
+    }
+    all
 }
 
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
-    use std::time::Duration;
+    use std::sync::atomic::{AtomicBool, Ordering};
 
     use tokio::sync::Semaphore;
 
@@ -157,6 +217,55 @@ mod tests {
         }
         told.sort_unstable();
         assert_eq!(told, [Ok(5), Err(true)]);
+    }
+
+    #[tokio::test]
+    async fn one_that_stands_behind_lets_the_others_go_first() {
+        let mut running = Running::patient(&Handle::current(), Duration::from_secs(3600));
+        let (gate, begun) = (Arc::new(Semaphore::new(0)), Arc::new(AtomicBool::new(false)));
+        let opens = Arc::clone(&gate);
+        running.spawn(async move {
+            opens.acquire().await.unwrap().forget();
+            1
+        });
+        let begins = Arc::clone(&begun);
+        running.spawn_behind(async move {
+            begins.store(true, Ordering::SeqCst);
+            2
+        });
+        // Started last, and done first.
+        running.spawn(async { 3 });
+        assert_eq!(running.next().await.unwrap().unwrap(), 3);
+        assert!(!begun.load(Ordering::SeqCst), "while another one runs");
+        gate.add_permits(1);
+        assert_eq!(running.next().await.unwrap().unwrap(), 1);
+        assert_eq!(running.next().await.unwrap().unwrap(), 2);
+    }
+
+    #[tokio::test]
+    async fn it_does_not_do_so_for_ever() {
+        let mut running = Running::patient(&Handle::current(), Duration::from_millis(1));
+        running.spawn(std::future::pending());
+        for number in 0..100 {
+            running.spawn_behind(async move { number });
+        }
+        let mut some = Vec::new();
+        for _ in 0..100 {
+            let next = tokio::time::timeout(Duration::from_secs(60), running.next()).await;
+            some.push(next.expect("it waits for ever").unwrap().unwrap());
+        }
+        some.sort_unstable();
+        assert_eq!(some, (0..100).collect::<Vec<_>>());
+        assert_eq!(running.len(), 1);
+    }
+
+    #[tokio::test]
+    async fn where_nobody_else_runs_it_waits_for_nobody() {
+        let mut running = Running::patient(&Handle::current(), Duration::from_secs(3600));
+        for number in 0..500 {
+            running.spawn_behind(async move { number });
+        }
+        assert_eq!(all(&mut running).await, (0..500).collect::<Vec<_>>());
     }
 
     #[tokio::test]

@@ -1,5 +1,6 @@
 //! What a router says of itself: the system group (RFC 3418).
 
+use std::sync::LazyLock;
 use std::time::Duration;
 
 use super::Stop;
@@ -10,6 +11,10 @@ const SYS_DESCR: [u32; 9] = [1, 3, 6, 1, 2, 1, 1, 1, 0];
 const SYS_OBJECT_ID: [u32; 9] = [1, 3, 6, 1, 2, 1, 1, 2, 0];
 const SYS_UP_TIME: [u32; 9] = [1, 3, 6, 1, 2, 1, 1, 3, 0];
 const SYS_NAME: [u32; 9] = [1, 3, 6, 1, 2, 1, 1, 5, 0];
+
+/// In the order in which they are read.
+static OBJECTS: LazyLock<[Oid; 4]> =
+    LazyLock::new(|| [SYS_UP_TIME, SYS_OBJECT_ID, SYS_DESCR, SYS_NAME].map(Oid::new));
 
 /// How much later than measured here a router may say it is, and still have passed the end
 /// of its 32-bit count (every 497 days) rather than have restarted.
@@ -28,13 +33,13 @@ pub(super) struct System {
 impl System {
     /// Reads it in a context. Some hide it there, and have pools all the same.
     pub(super) async fn read(session: &mut Session, context: &Context) -> Result<Self, Failure> {
-        let values = session.get(context, &Self::objects()).await?;
+        let values = session.get(context, Self::objects()).await?;
         Ok(Self::of(values.into_iter().map(Some).collect()))
     }
 
     /// What is read.
-    pub(super) fn objects() -> [Oid; 4] {
-        [SYS_UP_TIME, SYS_OBJECT_ID, SYS_DESCR, SYS_NAME].map(Oid::new)
+    pub(super) fn objects() -> &'static [Oid] {
+        &*OBJECTS
     }
 
     /// The values of these objects.

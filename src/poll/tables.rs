@@ -29,7 +29,7 @@ pub(super) async fn read(
     request: &Request,
     descriptor: &Descriptor,
     ours: bool,
-    mut opened: Option<Opened>,
+    mut opened: Option<Box<Opened>>,
 ) -> Tables {
     let had_rows = |name: &Name| request.remembered.tables.get(name).is_some_and(|table| table.had_rows);
     let known = Known { router: ours, had_rows: &had_rows };
@@ -162,6 +162,12 @@ impl Tables {
                 read.reads.iter_mut().flatten().for_each(disbelieve_nameless);
             }
         }
+    }
+
+    /// How many rows were read.
+    pub(super) fn rows(&self) -> u64 {
+        let reads = self.reads.iter().flat_map(|(read, _)| &read.reads).flatten();
+        reads.map(|read| read.table.rows.len() as u64).sum()
     }
 
     /// The tables, decoded, and which contexts there are.

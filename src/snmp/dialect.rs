@@ -75,7 +75,8 @@ impl Dialect {
     ) -> Result<Pdu<Binds>, Unanswered> {
         match self {
             Self::V2c(community) => ask_v2c(community, line, question).await,
-            Self::V3(conversation) => conversation.ask(line, question).await,
+            // It keeps more between its answers than v2c, which is not to keep room for that.
+            Self::V3(conversation) => Box::pin(conversation.ask(line, question)).await,
         }
     }
 

@@ -1,10 +1,11 @@
 //! How long a router takes to answer, as measured (in the manner of RFC 6298), and how long
 //! an answer is waited for by that before the question is sent again.
 
-use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+
+use foldhash::HashMap;
 
 /// The first pause is never shorter than this part of the configured one: tables take longer
 /// than single objects, and routers that limit SNMP do not like to be asked twice.

@@ -1,10 +1,10 @@
 //! Slots: how many routers are talked with at a time. One that is silent has none, so that
 //! dead routers, however many, keep no living one waiting.
 
-use std::collections::HashSet;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use foldhash::HashSet;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// The slots of a fleet.

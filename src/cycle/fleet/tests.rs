@@ -102,3 +102,18 @@ fn only_addresses_of_the_family_of_the_source_are_asked() {
     assert_eq!(candidates(both(), None, from("192.0.2.200")), Ok(vec![v4]));
     assert_eq!(candidates(both(), Some(v4), from("2001:db8::200")), Ok(vec![v6]));
 }
+
+#[test]
+fn who_was_silent_is_known_from_what_is_remembered() {
+    for (reason, silent) in [
+        ("timeout", true),
+        ("unreachable", true),
+        ("", false),
+        ("wrong-digest", false),
+        ("deadline", false),
+        ("unresolved", false),
+    ] {
+        let memory = Memory { reason: reason.into(), ..Memory::default() };
+        assert_eq!(was_silent(&memory), silent, "{reason}");
+    }
+}

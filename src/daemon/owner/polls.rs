@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use tokio::time::Instant;
 
 use super::Owner;
-use crate::cycle::{Arrived, POLLS_PER_SLOT};
+use crate::cycle::POLLS_PER_SLOT;
 use crate::daemon::notices::Notices;
 use crate::table::Name;
 
@@ -65,11 +65,10 @@ impl Owner {
                 self.schedule.done(&due.bas, true, self.started.elapsed());
                 continue;
             };
-            let fleet = self.fleet.clone();
-            self.polls.spawn(async move {
-                let polled = fleet.poll(job).await;
-                Arrived { polled, scheduled: due.scheduled, at: Timestamp::now() }
-            });
+            let (fleet, behind) = (self.fleet.clone(), job.silent && job.scheduled);
+            let poll = async move { fleet.arrive(job).await };
+            // Whom a person asks for, they wait for.
+            if behind { self.polls.spawn_behind(poll) } else { self.polls.spawn(poll) }
         }
     }
 }

@@ -1,12 +1,14 @@
 //! Who waits for what: replies told apart by peer and id.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::{Poll, Waker};
+
+use foldhash::HashMap;
 
 use super::unpoisoned;
 use crate::snmp::message::peek_id;

@@ -64,6 +64,7 @@ async fn sweeps(options: Options) {
     let library = Arc::new(library);
     let transport = Transport::apart().unwrap().limited(concurrency);
     let mut remembered = vec![(Remembered::default(), None); count + dead];
+    let mut silent = vec![false; count + dead];
     let turns = options.get("sweeps", 1);
     for turn in 0..turns {
         let meter = Meter::start();
@@ -72,9 +73,10 @@ async fn sweeps(options: Options) {
         for place in 0..count + dead {
             let agent = if dead == count { place / 2 + place % 2 * count } else { place };
             let (memory, engine) = remembered[agent].clone();
-            let request = request(&options, agent, port, &library, memory, engine);
+            let request = Box::new(request(&options, agent, port, &library, memory, engine));
             let transport = transport.clone();
-            running.spawn(async move { (agent, poll(&transport, request).await) });
+            let poll = async move { (agent, poll(&transport, request).await) };
+            if silent[agent] { running.spawn_behind(poll) } else { running.spawn(poll) }
         }
         let (mut ranges, mut requests, mut alive, mut most) = (0, 0, 0, 0);
         while let Some(polled) = running.next().await {
@@ -95,7 +97,11 @@ async fn sweeps(options: Options) {
         meter.tell(name, ranges, requests);
         println!("most {name} {most}");
         // Outside of what is measured: that a router is silent is known when its pause ends.
-        while turn + 1 < turns && running.next().await.is_some() {}
+        while turn + 1 < turns
+            && let Some(polled) = running.next().await
+        {
+            silent[polled.unwrap().0] = true;
+        }
     }
 }
 
