@@ -152,7 +152,8 @@ impl Transport {
     ) -> io::Result<()> {
         let socket = self.shared.sockets.towards(peer, source)?;
         if self.shared.switchboard.waiting() < MANY {
-            return socket.send_to(datagram, peer).await;
+            // Rare in a fleet, of which no poll is to keep room for it.
+            return Box::pin(socket.send_to(datagram, peer)).await;
         }
         socket.post(Letter { id, peer, datagram: datagram.to_vec() });
         Ok(())

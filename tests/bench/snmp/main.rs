@@ -2,9 +2,10 @@
 //! `cargo bench --bench snmp` (all of it), or `cargo bench --bench snmp -- NAME` for one of
 //! the scenarios listed by `-- help`.
 //!
-//! Agents, the floor and poolsync are processes of their own on the same machine. Programs
-//! are run in turn, five rounds, and medians are compared: on a shared machine only ratios
-//! of one run mean something.
+//! Agents, the floor and poolsync are processes of their own on the same machine; poolsync's
+//! is another program, `sweep`, which is built when it is needed. Programs are run in turn, five
+//! to fifteen rounds, and medians are compared: on a shared machine only ratios of one run mean
+//! something.
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout, clippy::print_stderr)]
 
@@ -15,8 +16,8 @@ mod options;
 mod peers;
 mod scenarios;
 mod sealed;
-mod sweep;
 mod usage;
+mod user;
 mod wire;
 
 use options::Options;
@@ -28,7 +29,6 @@ fn main() {
         Some("sealed") => sealed::serve(&Options::parse(words)),
         Some("floor") => floor::run(&Options::parse(words)),
         Some("codec") => codec::run(&Options::parse(words)),
-        Some("sweep") => sweep::run(&Options::parse(words)),
         Some("help") => println!("{}", scenarios::NAMES.join("\n")),
         scenario => scenarios::run(scenario),
     }

@@ -4,23 +4,11 @@
 use std::io::Read as _;
 use std::sync::Arc;
 
-use poolsync::snmp::{
-    AuthProtocol, Context, Oid, PrivacyProtocol, Recording, ReplayAgent, ReplayEngine, Secret, User, Value,
-};
+use poolsync::snmp::{Context, Oid, Recording, ReplayAgent, ReplayEngine, Value};
 
 use crate::options::Options;
+use crate::user::user;
 use crate::wire::{ENTRY, OBJECT_ID, SYSTEM, place};
-
-/// The user that sweeps ask as.
-pub(crate) fn user() -> User {
-    User {
-        name: "poolsync".into(),
-        auth: Some((AuthProtocol::Sha256, Secret::new("auth-password"))),
-        privacy: Some((PrivacyProtocol::Aes128, Secret::new("privacy-password"))),
-        key_extension: Default::default(),
-        engine_id: None,
-    }
-}
 
 fn recording(rows: u32) -> Recording {
     let system = |arc: u32, value| (Oid::new(SYSTEM).child(&[arc, 0]), value);

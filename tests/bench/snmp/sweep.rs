@@ -114,7 +114,7 @@ fn request(
     engine: Option<Engine>,
 ) -> Request {
     let credentials = match options.get("version", 2) {
-        3 => Credentials::V3(crate::sealed::user()),
+        3 => Credentials::V3(crate::user::user()),
         _ => Credentials::V2c(Secret::new("public")),
     };
     let limits = Limits {
