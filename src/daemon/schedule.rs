@@ -109,20 +109,22 @@ impl Schedule {
         }
     }
 
-    /// Notes that a poll of a BAS ended, and when it is due again. Gives how many of its turns
-    /// passed meanwhile: they are left out, and counted.
+    /// Notes that a poll of a BAS ended, and when it is due again. Turns that passed meanwhile
+    /// are left out, and counted. Gives their number where the poll took as long as an interval:
+    /// one that began out of turn may well be short, and a turn pass.
     pub fn done(&mut self, name: &Name, failed: bool, now: Duration) -> u64 {
-        let mut passed = 0;
+        let mut overran = 0;
         if let Some(slot) = self.slots.get_mut(name) {
             slot.running = false;
-            passed = turns(self.epoch, slot.phase, slot.interval, slot.begun, now);
+            let passed = turns(self.epoch, slot.phase, slot.interval, slot.begun, now);
             slot.skipped = slot.skipped.saturating_add(passed);
+            overran = if now.saturating_sub(slot.begun) < slot.interval { 0 } else { passed };
             slot.failures = if failed { slot.failures.saturating_add(1) } else { 0 };
             let skipped = slot.interval * (backoff(slot.failures) - 1);
             slot.due = next_turn(self.epoch, slot.phase, slot.interval, now + skipped);
             self.due.insert((slot.due, name.clone()));
         }
-        passed
+        overran
     }
 
     /// How many turns of a BAS passed while a poll of it ran, since start.
@@ -255,6 +257,17 @@ mod tests {
             assert_eq!(schedule.skipped(&name), total);
             assert!(schedule.next().unwrap() > end);
         }
+    }
+
+    #[test]
+    fn a_short_poll_out_of_turn_has_not_overrun() {
+        let mut schedule = schedule(&fleet(1, MINUTE), true);
+        let (name, turn) = (Name::from("bas-0"), schedule.next().unwrap());
+        let begun = turn - Duration::from_secs(1);
+        schedule.force(&name, begun);
+        schedule.take(begun).unwrap();
+        assert_eq!(schedule.done(&name, false, turn + Duration::from_secs(1)), 0);
+        assert_eq!((schedule.skipped(&name), schedule.next()), (1, Some(turn + MINUTE)));
     }
 
     #[test]
