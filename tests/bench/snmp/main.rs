@@ -4,8 +4,8 @@
 //!
 //! Agents, the floor and poolsync are processes of their own on the same machine; poolsync's
 //! is another program, `sweep`, which is built when it is needed. Programs are run in turn, five
-//! to fifteen rounds, and medians are compared: on a shared machine only ratios of one run mean
-//! something.
+//! to fifteen rounds, each with a ratio of its own: on a shared machine only what followed each
+//! other can be compared.
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout, clippy::print_stderr)]
 

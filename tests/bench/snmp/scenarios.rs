@@ -130,9 +130,7 @@ impl Said {
     }
 
     fn median(&self, name: &str, of: impl Fn(&Used) -> f64) -> f64 {
-        let mut all: Vec<f64> = self.0[name].iter().map(of).collect();
-        all.sort_by(f64::total_cmp);
-        all[all.len() / 2]
+        middle(self.0[name].iter().map(of).collect())
     }
 
     /// That a program came to so many values in every round, and not only to its end.
@@ -163,15 +161,22 @@ impl Said {
         self.compare(what, ours, theirs, of, Some(goal));
     }
 
-    /// The same, for the record where there is no goal.
+    /// The same, for the record where there is no goal. Each round has a ratio of its own, of two
+    /// runs that followed each other: the machine may have been another in the next round.
     fn compare(&self, what: &str, ours: &str, theirs: &str, of: fn(&Used) -> f64, goal: Option<f64>) {
-        let ratio = self.median(ours, of) / self.median(theirs, of);
+        let ratios = self.0[ours].iter().zip(&self.0[theirs]).map(|(ours, theirs)| of(ours) / of(theirs));
+        let ratio = middle(ratios.collect());
         let what = format!("{what}, {ours} / {theirs}");
         match goal {
             Some(goal) => judge(&what, ratio, goal),
             None => println!("  {what}: {ratio:.3} (1 / {:.1})", 1.0 / ratio),
         }
     }
+}
+
+fn middle(mut all: Vec<f64>) -> f64 {
+    all.sort_by(f64::total_cmp);
+    all[all.len() / 2]
 }
 
 fn judge(what: &str, figure: f64, goal: f64) {
