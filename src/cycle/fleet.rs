@@ -40,7 +40,7 @@ pub struct Job {
     pub endpoint: Endpoint,
     /// Whether the poll counts as one of the schedule's.
     pub scheduled: bool,
-    /// Whether the router was silent when it was last polled: then all others go first.
+    /// Whether the last poll failed for want of an answer: then all others go first.
     pub silent: bool,
     /// In memory of its own: a job is moved some times before it begins.
     pub(super) request: Box<Request>,
@@ -299,7 +299,8 @@ fn is_unreached(polled: &Polled) -> bool {
         )
 }
 
-/// Whether the last poll heard nothing of the router.
+/// Whether the last poll failed for want of an answer. Which of them heard something before
+/// that is not remembered, and no matter: one that does not answer waits a second at most.
 fn was_silent(memory: &Memory) -> bool {
     let silences = [Reason::Timeout, Reason::Unreachable].map(|reason| Fault::Snmp(reason).as_str());
     silences.contains(&&*memory.reason)

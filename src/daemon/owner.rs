@@ -171,7 +171,13 @@ impl Owner {
         let skipped = self.schedule.done(&polled.name, failed, self.started.elapsed());
         if skipped > 0 {
             let seconds = polled.duration.as_secs();
-            tracing::warn!(bas = %polled.name, skipped, seconds, "the poll took longer than its interval");
+            tracing::warn!(
+                bas = %polled.name,
+                skipped,
+                seconds,
+                "the poll took longer than its interval: `poolsync walk` shows which table takes long; \
+                 give the BAS a longer `interval`"
+            );
         }
         if failed {
             let before = self.cycle.state().memories.get(&polled.name);

@@ -168,10 +168,16 @@ mod tests {
 
     use super::*;
 
+    /// The next one, which is not waited for for ever.
+    async fn next(running: &mut Running<u32>) -> Option<u32> {
+        let next = tokio::time::timeout(Duration::from_secs(60), running.next()).await;
+        next.expect("it waits for ever").map(Result::unwrap)
+    }
+
     async fn all(running: &mut Running<u32>) -> Vec<u32> {
         let mut all = Vec::new();
-        while let Some(ended) = running.next().await {
-            all.push(ended.unwrap());
+        while let Some(ended) = next(running).await {
+            all.push(ended);
         }
         all.sort_unstable();
         all
@@ -235,11 +241,11 @@ mod tests {
         });
         // Started last, and done first.
         running.spawn(async { 3 });
-        assert_eq!(running.next().await.unwrap().unwrap(), 3);
+        assert_eq!(next(&mut running).await, Some(3));
         assert!(!begun.load(Ordering::SeqCst), "while another one runs");
         gate.add_permits(1);
-        assert_eq!(running.next().await.unwrap().unwrap(), 1);
-        assert_eq!(running.next().await.unwrap().unwrap(), 2);
+        assert_eq!(next(&mut running).await, Some(1));
+        assert_eq!(next(&mut running).await, Some(2));
     }
 
     #[tokio::test]
@@ -251,8 +257,7 @@ mod tests {
         }
         let mut some = Vec::new();
         for _ in 0..100 {
-            let next = tokio::time::timeout(Duration::from_secs(60), running.next()).await;
-            some.push(next.expect("it waits for ever").unwrap().unwrap());
+            some.push(next(&mut running).await.unwrap());
         }
         some.sort_unstable();
         assert_eq!(some, (0..100).collect::<Vec<_>>());
