@@ -8,6 +8,7 @@
 mod act_shapes;
 mod acts;
 mod archive;
+mod arriving;
 mod clones;
 mod collect;
 mod commit;
@@ -47,6 +48,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 pub use archive::Archive;
+pub use arriving::Arriving;
 pub use collect::{POLLS_PER_SLOT, chosen, collect, poll_shape};
 pub use connect::{Cause, ConnectShape};
 pub use exports::{ExportError, exports_of, limit_warnings, published_shape};

@@ -104,6 +104,7 @@ pub async fn collect(
     while let Some(result) = running.next().await {
         match result {
             Ok(one) => {
+                let one = one.arrived();
                 done(&one);
                 arrived.push(one);
             }

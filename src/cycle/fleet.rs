@@ -9,16 +9,18 @@ use jiff::Timestamp;
 use tokio::runtime::Handle;
 use tokio::time::timeout;
 
-use super::Arrived;
+use super::arriving::Arriving;
 use super::clones::Engines;
 use crate::config::{Bas, Config, Descriptor, Endpoint, INTERNET, Polling, Space};
 use crate::mib::{Encoding, Fault, Library};
-use crate::poll::{Choice, Filter, Polled, Remembered, Request, Spaces, poll};
+use crate::poll::{Choice, Filter, Polled, Remembered, Request, Spaces, Talked, talk};
 use crate::snmp::{Credentials, Reach, Reason, Secret, Target, Transport};
 use crate::table::{Memory, Name};
 
 /// The resolver may take this part of a poll's deadline.
 const RESOLVER_SHARE: u32 = 4;
+/// Until it is known where a router is.
+const NOWHERE: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::UNSPECIFIED), 0);
 
 /// What polls of a fleet have in common. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -152,11 +154,10 @@ impl Fleet {
         remembered: Remembered,
         now: Timestamp,
     ) -> Option<Box<Request>> {
-        let nowhere = SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0));
         Some(Box::new(Request {
             name,
             target: Target {
-                address: nowhere,
+                address: NOWHERE,
                 credentials: polling.credentials?,
                 limits: polling.limits,
                 engine: None,
@@ -181,27 +182,31 @@ impl Fleet {
         self
     }
 
-    /// Polls, and notes when that ended.
-    pub(crate) async fn arrive(&self, job: Job) -> Arrived {
-        let scheduled = job.scheduled;
-        let polled = self.poll(job).await;
-        Arrived { polled, scheduled, at: Timestamp::now() }
+    /// Polls; what it found is told by [`Arriving::arrived`].
+    pub(crate) async fn arrive(&self, job: Job) -> Arriving {
+        let address = job.endpoint.socket().unwrap_or(NOWHERE);
+        Arriving::after(job.name.clone(), address, job.scheduled, self.talk(job)).await
     }
 
-    /// Polls. A name is resolved now; while it cannot be, the address that answered last
-    /// stands in. Of several addresses that one is asked first, and the next only if nothing
-    /// answers at all. All of it is one poll with one deadline.
+    /// Polls.
     pub async fn poll(&self, job: Job) -> Polled {
+        self.talk(job).await.judged()
+    }
+
+    /// Polls as far as that waits. A name is resolved now; while it cannot be, the address that
+    /// answered last stands in. Of several addresses that one is asked first, and the next only
+    /// if nothing answers at all. All of it is one poll with one deadline.
+    async fn talk(&self, job: Job) -> Talked {
         let begun = Instant::now();
         let within = job.request.target.limits.deadline / RESOLVER_SHARE;
         let found = match timeout(within, resolve(&job.endpoint)).await {
             Ok(found) => found,
             Err(_) => Err(format!("{} was not resolved within {within:?}", job.endpoint)),
         };
-        self.poll_at(job, found, begun).await
+        self.talk_at(job, found, begun).await
     }
 
-    async fn poll_at(&self, job: Job, found: Result<Vec<SocketAddr>, String>, begun: Instant) -> Polled {
+    async fn talk_at(&self, job: Job, found: Result<Vec<SocketAddr>, String>, begun: Instant) -> Talked {
         let last = self.last_of(&job.endpoint);
         let note = match (&found, last) {
             (Err(detail), Some(last)) => Some(format!("{detail}; asked {last}, which answered before")),
@@ -209,35 +214,37 @@ impl Fleet {
         };
         let addresses = match candidates(found, last, job.request.target.reach.source) {
             Ok(addresses) => addresses,
-            Err(detail) => return Polled::unresolved(&job.request, detail),
+            Err(detail) => return Polled::unresolved(&job.request, detail).into(),
         };
-        let mut polled = None;
+        let mut talked = None;
         for address in addresses {
             let mut request = job.request.clone();
             let deadline = request.target.limits.deadline;
             let left = deadline.saturating_sub(whole_milliseconds(begun.elapsed()));
-            if polled.is_some() && left.is_zero() {
+            if talked.is_some() && left.is_zero() {
                 break;
             }
             request.target.limits.deadline = left;
             request.target.address = address;
-            let this = poll(&self.transport, request).await.after(polled.as_ref());
-            let answered = !is_unreached(&this);
-            polled = Some(this);
+            let this = talk(&self.transport, request).await.after(talked.as_ref());
+            let answered = !this.so_far.is_unreached();
+            talked = Some(this);
             if answered {
                 self.remember(&job.endpoint, address);
                 break;
             }
         }
-        let mut polled = polled.unwrap_or_else(|| {
-            Polled::unresolved(&job.request, format!("{} has no address to be asked at", job.endpoint))
+        let mut talked = talked.unwrap_or_else(|| {
+            let detail = format!("{} has no address to be asked at", job.endpoint);
+            Polled::unresolved(&job.request, detail).into()
         });
+        let polled = &mut talked.so_far;
         polled.duration = begun.elapsed();
         polled.notes.extend(note);
         let engine = polled.engine.as_ref();
         let cloned = engine.and_then(|engine| self.engines.note(&polled.name, polled.address, &engine.id));
         polled.notes.extend(cloned);
-        polled
+        talked
     }
 
     /// The address of an endpoint, as far as it is known without asking for it: a name's is the
@@ -288,15 +295,6 @@ pub(super) fn candidates(
 /// Durations stand in messages to people.
 fn whole_milliseconds(duration: Duration) -> Duration {
     Duration::from_millis(duration.as_millis().try_into().unwrap_or(u64::MAX))
-}
-
-/// Whether nothing came from where the poll was sent.
-fn is_unreached(polled: &Polled) -> bool {
-    polled.cost.bytes == 0
-        && matches!(
-            polled.reason,
-            Some(Fault::Snmp(Reason::Timeout | Reason::Unreachable | Reason::SendFailed | Reason::Deadline))
-        )
 }
 
 /// Whether the last poll failed for want of an answer. Which of them heard something before

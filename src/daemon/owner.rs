@@ -24,8 +24,8 @@ use super::waiting::Waiting;
 use super::{Reload, Site, tell};
 use crate::cycle::shapes::polled_shape;
 use crate::cycle::{
-    Answer, Arrived, Cycle, CycleError, Fleet, Operation, PollRequest, Problem, ReloadRequest, Reply, Who,
-    chosen, poll_shape, published_shape,
+    Answer, Arrived, Arriving, Cycle, CycleError, Fleet, Operation, PollRequest, Problem, ReloadRequest,
+    Reply, Who, chosen, poll_shape, published_shape,
 };
 use crate::http::Request;
 use crate::load::Collected;
@@ -54,7 +54,7 @@ pub(super) struct Owner {
     reload: Reload,
     schedule: Schedule,
     started: Instant,
-    polls: Running<Arrived>,
+    polls: Running<Arriving>,
     /// What has arrived and is not taken in yet, and until when it may wait.
     batch: Vec<Arrived>,
     batch_ends: Option<Instant>,
@@ -130,7 +130,7 @@ impl Owner {
             tokio::select! {
                 () = stop.cancelled() => break,
                 Some(ended) = self.polls.next(), if !self.polls.is_empty() => match ended {
-                    Ok(arrived) => self.arrived(arrived),
+                    Ok(arriving) => self.arrived(arriving.arrived()),
                     Err(e) => tracing::error!(error = %e, "a poll was broken off"),
                 },
                 () = until(self.batch_ends) => self.take_in().await,

@@ -14,6 +14,8 @@ pub enum Fault {
     Snmp(Reason),
     /// The router is known by several descriptors, and its tables did not decide.
     AmbiguousDescriptor,
+    /// The poll was broken off by a fault of this program: of the router that says nothing.
+    Internal,
     /// The SNMP context that it was last read in could not be made out this time.
     MissingContext,
     /// It has rows, but a table that they are joined to is not there.
@@ -39,6 +41,7 @@ impl Fault {
             Self::AmbiguousDescriptor => "ambiguous-descriptor",
             Self::NoDescriptor => "no-descriptor",
             Self::NoTables => "no-tables",
+            Self::Internal => "internal",
             Self::MissingContext => "missing-context",
             Self::MissingTable => "missing-table",
             Self::Restarted => "restarted",

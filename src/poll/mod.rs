@@ -2,7 +2,8 @@
 //! is data, whatever happens on the way.
 //!
 //! sysUpTime is read first and last, with the system group and with the last piece of the last
-//! table: if it went back, the router restarted and nothing that was read is believed. Only a table that was read to its end can remove anything.
+//! table: if it went back, the router restarted and nothing that was read is believed. Only a
+//! table that was read to its end can remove anything.
 
 mod aside;
 mod detect;
@@ -15,6 +16,7 @@ mod running;
 mod seen;
 mod system;
 mod tables;
+mod talked;
 
 use std::time::{Duration, Instant};
 
@@ -24,29 +26,41 @@ pub use remembered::{Remembered, RememberedTable};
 pub use request::{Choice, Filter, Request, Spaces};
 pub use running::Running;
 pub use seen::SeenVrf;
+pub use talked::Talked;
 
 use crate::mib::{DecodedTable, Fault};
 use crate::snmp::{Context, Failure, Session, Transport};
 use crate::table::Name;
 use system::System;
+use talked::{Raw, Told};
 
 /// Polls one BAS.
 pub fn poll(transport: &Transport, request: impl Into<Box<Request>>) -> impl Future<Output = Polled> + Send {
-    // What a poll keeps between its answers is large, and is not to be moved with each task.
-    Box::pin(poll_now(transport, request.into()))
+    let talked = talk(transport, request);
+    async move { talked.await.judged() }
 }
 
-async fn poll_now(transport: &Transport, request: Box<Request>) -> Polled {
+/// Talks with one BAS: all of a poll that waits. What comes of it, [`Talked::judged`] tells.
+pub fn talk(transport: &Transport, request: impl Into<Box<Request>>) -> impl Future<Output = Talked> + Send {
+    // What a poll keeps between its answers is large, and is not to be moved with each task.
+    Box::pin(talk_now(transport, request.into()))
+}
+
+async fn talk_now(transport: &Transport, request: Box<Request>) -> Talked {
     let begun = Instant::now();
     let mut session = Session::new(transport, request.target.clone());
     let mut polled = Polled::new(&request);
-    if let Err(stop) = run(&mut session, &request, &mut polled).await {
-        polled.stop(stop, &request);
-    }
+    let told = match read(&mut session, &request, &mut polled).await {
+        Ok(told) => Some(told),
+        Err(stop) => {
+            polled.stop(stop, &request);
+            None
+        }
+    };
     polled.cost = session.cost();
     polled.engine = session.engine();
     polled.duration = begun.elapsed().saturating_sub(session.queued());
-    polled
+    Talked { so_far: polled, told: told.map(|raw| Box::new(Told { request, raw })) }
 }
 
 /// Why a poll ended before its tables could be judged one by one.
@@ -67,7 +81,7 @@ impl From<Failure> for Stop {
     }
 }
 
-async fn run(session: &mut Session, request: &Request, polled: &mut Polled) -> Result<(), Stop> {
+async fn read(session: &mut Session, request: &Request, polled: &mut Polled) -> Result<Raw, Stop> {
     let begun = Instant::now();
     System::keep_time(session, &request.context);
     let opened = opening::open(session, request).await;
@@ -87,10 +101,7 @@ async fn run(session: &mut Session, request: &Request, polled: &mut Polled) -> R
     let opened = opened.filter(|opened| opened.descriptor.name() == chosen.descriptor.name());
     let tables = Box::pin(tables::read(session, request, &chosen.descriptor, ours, opened)).await;
     let still_up = system.still_up(session, &request.context, begun.elapsed()).await;
-    aside::aside(tables.rows(), || {
-        polled.fill(request, &chosen.descriptor, tables.decode(&chosen.descriptor, request));
-    });
-    still_up
+    Ok(Raw { descriptor: chosen.descriptor, tables, still_up })
 }
 
 /// What the router says of itself.

@@ -13,7 +13,7 @@ use super::remembered::empty;
 use super::system::System;
 use super::{Choice, Decoded, DecodedRead, Request, Spent, Stop};
 use crate::mib::{Descriptor, Fault, RejectReason, Rejected};
-use crate::snmp::Cost;
+use crate::snmp::{Cost, Reason};
 use crate::table::{Detection, Engine, Name, PolledTable, Row, TableOutcome};
 
 /// What became of a poll. A closed list.
@@ -93,9 +93,13 @@ pub struct Polled {
 impl Polled {
     /// A poll that has found nothing yet.
     pub(super) fn new(request: &Request) -> Self {
+        Self::at(request.name.clone(), request.target.address)
+    }
+
+    fn at(name: Name, address: SocketAddr) -> Self {
         Self {
-            name: request.name.clone(),
-            address: request.target.address,
+            name,
+            address,
             descriptor: None,
             state: State::Failed,
             reason: None,
@@ -121,14 +125,17 @@ impl Polled {
         polled
     }
 
-    /// The same poll, with what it cost to ask in vain elsewhere before.
-    pub fn after(mut self, vain: Option<&Self>) -> Self {
-        if let Some(vain) = vain {
-            self.cost.requests += vain.cost.requests;
-            self.cost.retries += vain.cost.retries;
-            self.cost.bytes += vain.cost.bytes;
-        }
-        self
+    /// A poll that this program itself broke off.
+    pub fn broken(name: &Name, address: SocketAddr) -> Self {
+        let detail = "the poll panicked: a fault of poolsync, not of the router; its log says where";
+        Self { reason: Some(Fault::Internal), detail: detail.to_owned(), ..Self::at(name.clone(), address) }
+    }
+
+    /// Whether nothing came from where the poll was sent.
+    pub fn is_unreached(&self) -> bool {
+        let silent = [Reason::Timeout, Reason::Unreachable, Reason::SendFailed, Reason::Deadline];
+        let is_silent = |reason| silent.map(Fault::Snmp).contains(&reason);
+        self.cost.bytes == 0 && self.reason.is_some_and(is_silent)
     }
 
     /// All ranges that were read, in the order of the tables and of the router.

@@ -28,7 +28,7 @@ async fn agent() -> ReplayAgent {
 }
 
 async fn poll_found(fleet: &Fleet, found: Result<Vec<SocketAddr>, &str>) -> Polled {
-    fleet.poll_at(job(fleet, None), found.map_err(str::to_owned), Instant::now()).await
+    fleet.talk_at(job(fleet, None), found.map_err(str::to_owned), Instant::now()).await.judged()
 }
 
 #[track_caller]
@@ -84,7 +84,7 @@ async fn all_dead_addresses_of_a_name_share_one_deadline() {
     let limits = &mut job.request.target.limits;
     (limits.timeout, limits.deadline) = (Duration::from_millis(300), Duration::from_millis(700));
     let begun = Instant::now();
-    let polled = fleet.poll_at(job, Ok(vec![dead.local_addr().unwrap(); 9]), begun).await;
+    let polled = fleet.talk_at(job, Ok(vec![dead.local_addr().unwrap(); 9]), begun).await.judged();
     assert_eq!(polled.state, State::Failed);
     // Two pauses of 300 ms, and what is left of the third.
     assert_eq!(polled.cost.requests, 3);

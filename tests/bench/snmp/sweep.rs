@@ -7,7 +7,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use poolsync::mib::Library;
 use poolsync::poll::{
-    Choice, Filter, Polled, Remembered, RememberedTable, Request, Running, Spaces, State, poll,
+    Choice, Filter, Polled, Remembered, RememberedTable, Request, Running, Spaces, State, talk,
 };
 use poolsync::snmp::{Context, Credentials, Limits, Reach, Secret, Target, Transport};
 use poolsync::table::Engine;
@@ -75,12 +75,13 @@ async fn sweeps(options: Options) {
             let (memory, engine) = remembered[agent].clone();
             let request = Box::new(request(&options, agent, port, &library, memory, engine));
             let transport = transport.clone();
-            let poll = async move { (agent, poll(&transport, request).await) };
+            let poll = async move { (agent, talk(&transport, request).await) };
             if silent[agent] { running.spawn_behind(poll) } else { running.spawn(poll) }
         }
         let (mut ranges, mut requests, mut alive, mut most) = (0, 0, 0, 0);
-        while let Some(polled) = running.next().await {
-            let (agent, polled) = polled.unwrap();
+        while let Some(talked) = running.next().await {
+            let (agent, talked) = talked.unwrap();
+            let polled = talked.judged();
             requests += u64::from(polled.cost.requests);
             most = most.max(polled.cost.requests);
             if agent < count {
