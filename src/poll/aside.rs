@@ -1,9 +1,9 @@
-//! Work that takes long, beside the thread that the routers' answers are read on.
+//! Work that takes long, and what else its thread had to do.
 
 use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::task::block_in_place;
 
-/// What is made of so many rows, some milliseconds' work, is made while others are heard.
+/// What is made of so many rows is some milliseconds' work.
 const MANY: u64 = 10_000;
 
 /// Does what takes long where it is about so many rows: then others take over what else the

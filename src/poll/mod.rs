@@ -42,8 +42,7 @@ pub fn poll(transport: &Transport, request: impl Into<Box<Request>>) -> impl Fut
 
 /// Talks with one BAS: all of a poll that waits. What comes of it, [`Talked::judged`] tells.
 pub fn talk(transport: &Transport, request: impl Into<Box<Request>>) -> impl Future<Output = Talked> + Send {
-    // What a poll keeps between its answers is large, and is not to be moved with each task.
-    Box::pin(talk_now(transport, request.into()))
+    talk_now(transport, request.into())
 }
 
 async fn talk_now(transport: &Transport, request: Box<Request>) -> Talked {

@@ -6,7 +6,9 @@ use super::*;
 use crate::config::Config;
 use crate::cycle::exports_of;
 use crate::mib::Library;
+use crate::poll::Polled;
 use crate::snmp::{Recording, ReplayAgent};
+use crate::table::diff;
 
 const WALK: &str = include_str!("../../../tests/data/walks/huawei-control-plane.snmprec");
 
@@ -95,4 +97,26 @@ async fn whoever_waits_for_a_poll_waits_for_no_batch_but_their_own() {
     assert!(second.try_recv().unwrap().is_ok());
     assert!(third.try_recv().is_err(), "what it asked for has not been read yet");
     assert!(owner.batch_ends.is_some());
+}
+
+#[tokio::test]
+async fn a_poll_that_panics_takes_nothing_away_and_its_bas_is_polled_again() {
+    let (a, b, folder) = (agent().await, agent().await, tempfile::tempdir().unwrap());
+    let mut owner = owner(&folder, [a.address(), b.address()]).await;
+    read(&mut owner, "bas-a").await;
+    owner.take_in().await;
+    let table = Arc::clone(&owner.cycle.state().table);
+    assert!(!table.entries().is_empty());
+
+    let name = Name::from("bas-a");
+    owner.schedule.force(&name, owner.now());
+    while let Some(_due) = owner.schedule.take(owner.now()) {}
+    assert!(owner.schedule.is_running(&name));
+    let polled = Polled::broken(&name, a.address());
+    owner.arrived(Arrived { polled, scheduled: true, at: Timestamp::now() });
+    assert!(!owner.schedule.is_running(&name));
+    owner.take_in().await;
+    let memory = owner.cycle.memory(&name);
+    assert_eq!((&*memory.state, &*memory.reason), ("failed", "internal"));
+    assert!(diff(&table, &owner.cycle.state().table).is_empty());
 }
