@@ -6,7 +6,7 @@ use super::Stop;
 use super::request::{Choice, Request};
 use super::system::System;
 use crate::mib::{Descriptor, Fault, Library};
-use crate::snmp::{Columns, Outcome, Session};
+use crate::snmp::{Columns, Oid, Outcome, Session};
 use crate::table::Detection;
 
 /// The descriptor of a poll, and how it was found.
@@ -74,7 +74,8 @@ pub(super) async fn choose(
 fn remembered(request: &Request, library: &Library, system: &System) -> Option<Chosen> {
     let detection = request.remembered.detection.as_ref()?;
     let descriptor = library.get(&detection.descriptor)?;
-    let same_id = system.object_id.as_ref().is_none_or(|oid| oid.to_string() == detection.sys_object_id);
+    let known = detection.sys_object_id.parse::<Oid>().ok();
+    let same_id = system.object_id.is_none() || system.object_id == known;
     let same_descr = system.descr.as_ref().is_none_or(|descr| *descr == detection.sys_descr);
     (same_id && same_descr)
         .then(|| Chosen { descriptor: Arc::clone(descriptor), detection: Some(detection.clone()) })
