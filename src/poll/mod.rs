@@ -42,6 +42,7 @@ pub fn poll(transport: &Transport, request: impl Into<Box<Request>>) -> impl Fut
 
 /// Talks with one BAS: all of a poll that waits. What comes of it, [`Talked::judged`] tells.
 pub fn talk(transport: &Transport, request: impl Into<Box<Request>>) -> impl Future<Output = Talked> + Send {
+    // Before anything is waited for, so that no poll keeps room for both.
     talk_now(transport, request.into())
 }
 

@@ -127,15 +127,20 @@ impl Polled {
 
     /// A poll that this program itself broke off.
     pub fn broken(name: &Name, address: SocketAddr) -> Self {
-        let detail = "the poll panicked: a fault of poolsync, not of the router; its log says where";
+        let detail = "the poll panicked: a fault of poolsync, not of the router. Report it, with what the \
+                      log says of the panic and what `poolsync walk` with --save records";
         Self { reason: Some(Fault::Internal), detail: detail.to_owned(), ..Self::at(name.clone(), address) }
     }
 
     /// Whether nothing came from where the poll was sent.
     pub fn is_unreached(&self) -> bool {
-        let silent = [Reason::Timeout, Reason::Unreachable, Reason::SendFailed, Reason::Deadline];
-        let is_silent = |reason| silent.map(Fault::Snmp).contains(&reason);
-        self.cost.bytes == 0 && self.reason.is_some_and(is_silent)
+        self.cost.bytes == 0
+            && matches!(
+                self.reason,
+                Some(Fault::Snmp(
+                    Reason::Timeout | Reason::Unreachable | Reason::SendFailed | Reason::Deadline
+                ))
+            )
     }
 
     /// All ranges that were read, in the order of the tables and of the router.

@@ -77,7 +77,8 @@ impl Transport {
 
     /// The same with a thread of its own, which ends with the last clone: for many routers. To
     /// talk with one takes some microseconds at a time, and costs more where threads hand each
-    /// other every answer than on one alone. Polls are to run on [`Transport::runtime`].
+    /// other every answer than on one alone; only where many datagrams wait, a second one sends them.
+    /// Polls are to run on [`Transport::runtime`].
     ///
     /// # Errors
     /// Where no socket can be opened, or no thread.

@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_the_socket_does_not_take_at_once_goes_later_and_nothing_twice() {
+    async fn what_is_left_of_a_round_goes_later_and_nothing_twice() {
         let bound = || UdpSocket::bind("127.0.0.1:0");
         let (here, there) = (Arc::new(bound().await.unwrap()), bound().await.unwrap());
         let switchboard = Arc::new(Switchboard::new());
